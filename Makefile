@@ -1,0 +1,147 @@
+# telemtop: `make help` lists what can be made.
+
+CC ?= cc
+CXX ?= c++
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+B ?= build
+
+STD = -std=c11 -D_GNU_SOURCE
+WARN = -Wall -Wextra -Wshadow -Wconversion
+WARN += $(if $(findstring clang,$(CC)),-Wno-unknown-warning-option)
+ALL_CFLAGS = $(STD) $(WARN) -I. -MMD -MP $(SAN) $(CFLAGS)
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
+
+pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
+EVENT_LIBS = $(call pkg,--libs,libevent_core jansson)
+CURSES_LIBS = $(call pkg,--libs,ncursesw)
+TEST_LIBS = $(call pkg,--libs,cmocka vterm jansson)
+
+objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
+PROTOCOL = $(call objects,protocol/*.c)
+EMITTER = $(call objects,emitter/*.c)
+WIDGETS = $(call objects,widgets/*.c)
+MONITOR = $(filter-out $(B)/monitor/main.o,$(call objects,monitor/*.c monitor/model/*.c monitor/panels/*.c))
+DEMO = $(call objects,demo/*.c)
+SUPPORT = $(call objects,tests/support/*.c)
+TESTS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c tests/e2e/test_*.c))
+BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
+
+all: $(PROTOCOL)
+
+# The library is also part of other people's shared objects; its inner names stay inside.
+GUEST = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
+NDEBUG = $(if $(SAN),,-DNDEBUG)
+$(B)/guest/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(GUEST) $(NDEBUG) -c $< -o $@
+GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode histogram message recording)
+GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*.c))
+# All but what an event passes through is made small.
+COLD = $(filter-out %/ring.o %/shard.o %/flusher.o %/stream.o %/encode.o %/clock.o %/crc32c.o %/block.o,$(GUEST_PROTOCOL) $(GUEST_EMITTER))
+$(COLD): GUEST += -Os
+
+$(B)/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(B)/libtelem.a: $(GUEST_PROTOCOL) $(GUEST_EMITTER) emitter/libtelem.map
+	$(call say,AR,$@)
+	$(Q)$(CC) -r -nostdlib -o $(B)/libtelem.o $(GUEST_PROTOCOL) $(GUEST_EMITTER)
+	$(Q)objcopy --localize-hidden $(B)/libtelem.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(B)/libtelem.o
+
+$(B)/libtelem.so: $(GUEST_PROTOCOL) $(GUEST_EMITTER) emitter/libtelem.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared $(SAN) $(CFLAGS) $(LDFLAGS) -Wl,-soname,libtelem.so.0 -Wl,--version-script=emitter/libtelem.map \
+		-Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--gc-sections $(if $(SAN),,-Wl,-z,defs) -o $@ $(GUEST_PROTOCOL) $(GUEST_EMITTER) -pthread
+	$(Q)ln -sf libtelem.so $(B)/libtelem.so.0
+
+$(B)/telemtop: $(B)/monitor/main.o $(MONITOR) $(WIDGETS) $(PROTOCOL)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(EVENT_LIBS) $(CURSES_LIBS) -lm
+
+$(B)/telem-demo: $(DEMO) $(B)/libtelem.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
+$(TESTS): $(B)/%: $(B)/%.o $(SUPPORT) $(MONITOR) $(WIDGETS) $(PROTOCOL)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SAN) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TEST_LIBS) $(EVENT_LIBS) $(CURSES_LIBS) -lutil -pthread -lm -ldl
+
+# ---- what a user runs ----
+
+DEMO_FILES ?= $(wildcard /usr/share/doc /usr/include /usr/share/common-licenses)
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)demo/run $(B) $(DEMO_FILES)
+
+PACKAGES = gcc g++ libc6-dev libmsgpack-dev libevent-dev libncurses-dev libjansson-dev libcmocka-dev libvterm-dev \
+	pkg-config binutils strace python3-minimal procps
+# Says what it will install, and only what is missing.
+deps:
+	$(Q)./deps $(PACKAGES)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install $(B)/telemtop $(B)/telem-demo $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(B)/libtelem.a $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(B)/libtelem.so $(DESTDIR)$(PREFIX)/lib/libtelem.so.0
+	ln -sf libtelem.so.0 $(DESTDIR)$(PREFIX)/lib/libtelem.so
+	install -m 644 emitter/telem.h $(DESTDIR)$(PREFIX)/include
+
+clean:
+	rm -rf $(B)
+
+# ---- tests ----
+
+CHECKS = $(wildcard tests/check_*.sh) $(if $(SAN),,$(wildcard tests/test_*.sh))
+
+test: deps
+	$(Q)$(MAKE) --no-print-directory check
+
+# The same without looking for packages. TESTS=... runs some of them.
+check: all $(TESTS)
+	$(Q)B=$(B) CC="$(CC)" tests/run $(CHECKS) $(TESTS)
+
+SANITIZED = CFLAGS="-O1 -g -fno-omit-frame-pointer" TEST_SLOW=4
+test-asan:
+	$(Q)$(MAKE) --no-print-directory check B=build/asan SAN="-fsanitize=address,undefined" $(SANITIZED)
+
+test-tsan:
+	$(Q)$(MAKE) --no-print-directory check B=build/tsan SAN="-fsanitize=thread" $(SANITIZED)
+
+# Rewrites the expected screens and streams, for review.
+golden: $(TESTS)
+	$(Q)GOLDEN=1 B=$(B) tests/run $(filter-out $(B)/tests/e2e/%,$(TESTS))
+
+# ---- figures ----
+
+$(BENCHES): $(B)/%: $(B)/%.o $(PROTOCOL) $(B)/libtelem.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(MONITOR) $(WIDGETS) $(EVENT_LIBS) $(CURSES_LIBS) $(call pkg,--libs,msgpack) -pthread -lm
+
+bench: all $(BENCHES)
+	$(Q)B=$(B) bench/run $(BENCH_ARGS)
+
+help:
+	@echo 'make            libtelem.a, libtelem.so, telemtop and telem-demo, into build/'
+	@echo 'make demo       installs what is missing, starts the demo program and telemtop on it'
+	@echo 'make test       installs what is missing, runs every test'
+	@echo 'make check      every test, without installing anything'
+	@echo 'make test-asan  every test under AddressSanitizer and UBSan; test-tsan: ThreadSanitizer'
+	@echo 'make bench      the figures of the README, measured here'
+	@echo 'make golden     writes the expected screens anew'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'make deps       installs the Debian packages that are missing; says which'
+	@echo 'V=1 shows commands; CC, CFLAGS, LDFLAGS are yours'
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+.SECONDARY:
+.PHONY: all demo deps install clean test check test-asan test-tsan golden bench help

@@ -1,0 +1,11 @@
+/* crc32c.h -- CRC-32C (Castagnoli, RFC 3720 appendix B.4), by the CPU where it can. */
+#ifndef TELEM_PROTOCOL_CRC32C_H
+#define TELEM_PROTOCOL_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t crc32c(const void *bytes, size_t count);
+/* The same without the CPU's instruction. */
+uint32_t crc32c_portable(const void *bytes, size_t count);
+#endif

@@ -1,0 +1,519 @@
+#include "protocol/decode.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/encode.h"
+
+/* What the callbacks write to. */
+struct tape {
+	struct token tokens[LIMIT_ITEMS + 1];
+	uint32_t count;
+	size_t refused_at;                   /* where a text over the limit starts, or 0 */
+};
+
+struct nothing { char unused; };     /* the tape is the result: the parser's own objects are empty */
+
+static inline int push(struct tape *tape, struct token token)
+{
+	if (tape->count > LIMIT_ITEMS)
+		return DECODE_LIMIT;
+	tape->tokens[tape->count++] = token;
+	return 0;
+}
+
+#define PUSH(type_, count_, bits_) push(*tape, (struct token){ .type = (type_), .count = (count_), { .bits = (bits_) } })
+#define SCALAR(name, c_type, type_, bits_)                                                       \
+	static inline int on_##name(struct tape **tape, c_type value, struct nothing *object)    \
+	{                                                                                        \
+		(void)object;                                                                    \
+		return PUSH(type_, 0, bits_);                                                    \
+	}
+#define SIGNED(name, c_type) SCALAR(name, c_type, value < 0 ? TOKEN_INT : TOKEN_UINT, (uint64_t)(int64_t)value)
+#define SIMPLE(name, type_, bits_)                                                               \
+	static inline int on_##name(struct tape **tape, struct nothing *object)                  \
+	{                                                                                        \
+		(void)object;                                                                    \
+		return PUSH(type_, 0, bits_);                                                    \
+	}
+
+static uint64_t double_bits(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+static inline struct nothing on__root(struct tape **tape)
+{
+	(void)tape;
+	return (struct nothing){ 0 };
+}
+SIMPLE(_nil, TOKEN_NIL, 0)
+SIMPLE(_true, TOKEN_BOOL, 1)
+SIMPLE(_false, TOKEN_BOOL, 0)
+SCALAR(_uint8, uint8_t, TOKEN_UINT, value)
+SCALAR(_uint16, uint16_t, TOKEN_UINT, value)
+SCALAR(_uint32, uint32_t, TOKEN_UINT, value)
+SCALAR(_uint64, uint64_t, TOKEN_UINT, value)
+SIGNED(_int8, int8_t)
+SIGNED(_int16, int16_t)
+SIGNED(_int32, int32_t)
+SIGNED(_int64, int64_t)
+SCALAR(_float, float, TOKEN_DOUBLE, double_bits((double)value))
+SCALAR(_double, double, TOKEN_DOUBLE, double_bits(value))
+
+static inline int on_container(struct tape **tape, uint32_t count, struct nothing *object, int type)
+{
+	*object = (struct nothing){ 0 };
+	return count > LIMIT_ITEMS ? DECODE_LIMIT : PUSH((unsigned)type, count, 0);
+}
+static inline int on__array(struct tape **tape, uint32_t count, struct nothing *object)
+{
+	return on_container(tape, count, object, TOKEN_ARRAY);
+}
+static inline int on__map(struct tape **tape, uint32_t count, struct nothing *object)
+{
+	return on_container(tape, count, object, TOKEN_MAP);
+}
+static inline int on__array_item(struct tape **tape, struct nothing *object, struct nothing item)
+{
+	(void)tape, (void)object, (void)item;
+	return 0;
+}
+static inline int on__map_item(struct tape **tape, struct nothing *object, struct nothing key, struct nothing value)
+{
+	(void)tape, (void)object, (void)key, (void)value;
+	return 0;
+}
+
+static inline int on_bytes(struct tape **tape, const char *base, const char *bytes, uint32_t count, int type)
+{
+	struct token token = { .type = (unsigned)type, .count = count };
+
+	if (count > LIMIT_TEXT_BYTES) {
+		(*tape)->refused_at = (size_t)(bytes - base);
+		return DECODE_LIMIT;
+	}
+	token.bytes = bytes;
+	return push(*tape, token);
+}
+static inline int on__str(struct tape **tape, const char *base, const char *bytes, uint32_t count, struct nothing *object)
+{
+	(void)object;
+	return on_bytes(tape, base, bytes, count, TOKEN_TEXT);
+}
+static inline int on__bin(struct tape **tape, const char *base, const char *bytes, uint32_t count, struct nothing *object)
+{
+	(void)object;
+	return on_bytes(tape, base, bytes, count, TOKEN_BIN);
+}
+static inline int on__ext(struct tape **tape, const char *base, const char *bytes, uint32_t count, struct nothing *object)
+{
+	(void)object;
+	/* count includes the type byte; the template wraps 0xffffffff + 1 round to 0 and then
+	 * stands on the last byte of the header. */
+	if (count == 0)
+		return DECODE_LIMIT;
+	return on_bytes(tape, base, bytes, count - 1, TOKEN_EXT);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#define MSGPACK_EMBED_STACK_SIZE LIMIT_NESTING
+#include <msgpack/sysdep.h>
+#include <msgpack/unpack.h>
+#include <msgpack/unpack_define.h>
+#define msgpack_unpack_struct(name) struct parser##name
+#define msgpack_unpack_func(type, name) static type parser##name
+#define msgpack_unpack_callback(name) on_##name
+#define msgpack_unpack_object struct nothing
+#define msgpack_unpack_user struct tape *
+#include <msgpack/unpack_template.h>
+#pragma GCC diagnostic pop
+
+/* An event has at least three bytes in a message. */
+#define EVENTS_MAX (LIMIT_BLOCK_BYTES / 3)
+
+struct decoder {
+	struct parser_context parser;
+	struct tape tape;
+	uint8_t held[LIMIT_BLOCK_BYTES];     /* a message that came in pieces */
+	uint32_t held_count;
+	size_t parsed;                       /* of held: where the parser stands */
+	uint64_t offset;
+	struct number numbers[LIMIT_ITEMS + 1];
+	struct text texts[LIMIT_ITEMS + 1];
+	struct event events[EVENTS_MAX];
+};
+
+const char *decode_error(int result)
+{
+	return result == DECODE_BAD_TYPE ? "not msgpack" : result == DECODE_LIMIT ? "over a limit" : "not a message";
+}
+
+struct decoder *decoder_new(void)
+{
+	struct decoder *decoder = calloc(1, sizeof *decoder);
+
+	if (decoder)
+		decoder_reset(decoder);
+	return decoder;
+}
+
+void decoder_free(struct decoder *decoder)
+{
+	free(decoder);
+}
+
+static void parser_restart(struct decoder *decoder)
+{
+	decoder->parser.user = &decoder->tape;
+	parser_init(&decoder->parser);
+	decoder->tape.count = 0;
+	decoder->tape.refused_at = 0;
+}
+
+void decoder_reset(struct decoder *decoder)
+{
+	parser_restart(decoder);
+	decoder->held_count = 0;
+}
+
+uint64_t decoder_offset(const struct decoder *decoder)
+{
+	return decoder->offset;
+}
+
+bool decoder_is_inside(const struct decoder *decoder)
+{
+	return decoder->held_count > 0;
+}
+
+/* From *off on. After an error *off is where the next message is looked for, which must
+ * not depend on how the bytes were cut: behind the byte that was wrong, behind the header
+ * that announced too much, or behind all of a message that is too long. */
+static int parse(struct decoder *decoder, const uint8_t *bytes, size_t count, size_t *off)
+{
+	int result = parser_execute(&decoder->parser, (const char *)bytes, count, off);
+
+	switch (result) {
+	case 1:
+		return DECODE_MESSAGE;
+	case 0:
+		if (decoder->parser.cs >= MSGPACK_ACS_STR_VALUE && decoder->parser.trail > LIMIT_TEXT_BYTES &&
+		    !(decoder->parser.cs == MSGPACK_ACS_EXT_VALUE && decoder->parser.trail == LIMIT_TEXT_BYTES + 1))
+			return DECODE_LIMIT;
+		if (count < LIMIT_BLOCK_BYTES)
+			return DECODE_MORE;
+		*off = count;
+		return DECODE_LIMIT;
+	case MSGPACK_UNPACK_NOMEM_ERROR:          /* nesting, or one of our own limits */
+		*off = decoder->tape.refused_at ? decoder->tape.refused_at : *off + 1;
+		return DECODE_LIMIT;
+	default:
+		++*off;
+		return DECODE_BAD_TYPE;
+	}
+}
+static_assert((int)MSGPACK_UNPACK_NOMEM_ERROR == (int)DECODE_LIMIT &&
+	      (int)MSGPACK_UNPACK_PARSE_ERROR == (int)DECODE_BAD_TYPE, "the template's codes and ours mean the same");
+
+static void take(struct decoder *decoder, const uint8_t **bytes, size_t *count, size_t taken)
+{
+	*bytes += taken;
+	*count -= taken;
+	decoder->offset += taken;
+}
+
+/* A message that lies whole in *bytes needs no copy; a piece of one is kept, and parsed
+ * again where it is kept, so that its texts point there. */
+static int parse_fresh(struct decoder *decoder, const uint8_t **bytes, size_t *count)
+{
+	size_t off = 0, most = *count < LIMIT_BLOCK_BYTES ? *count : LIMIT_BLOCK_BYTES;
+	int result;
+
+	if (most == 0)
+		return DECODE_MORE;
+	parser_restart(decoder);
+	result = parse(decoder, *bytes, most, &off);
+	if (result == DECODE_MORE) {
+		memcpy(decoder->held, *bytes, most);
+		decoder->held_count = (uint32_t)most;
+		parser_restart(decoder);
+		decoder->parsed = 0;
+		parse(decoder, decoder->held, most, &decoder->parsed);
+		off = most;
+	}
+	take(decoder, bytes, count, off);
+	return result;
+}
+
+static int parse_held(struct decoder *decoder, const uint8_t **bytes, size_t *count)
+{
+	size_t before = decoder->held_count, room = LIMIT_BLOCK_BYTES - before;
+	size_t added = *count < room ? *count : room;
+	int result;
+
+	if (added == 0)
+		return DECODE_MORE;
+	memcpy(decoder->held + before, *bytes, added);
+	result = parse(decoder, decoder->held, before + added, &decoder->parsed);
+	if (result == DECODE_MORE) {
+		decoder->held_count = (uint32_t)(before + added);
+		take(decoder, bytes, count, added);
+		return result;
+	}
+	/* What was held is part of this message, and no answer comes without a byte more. */
+	assert(decoder->parsed > before);
+	decoder->held_count = 0;
+	take(decoder, bytes, count, decoder->parsed - before);
+	return result;
+}
+
+static int parse_one(struct decoder *decoder, const uint8_t **bytes, size_t *count)
+{
+	return decoder->held_count ? parse_held(decoder, bytes, count) : parse_fresh(decoder, bytes, count);
+}
+
+int decode_value(struct decoder *decoder, const uint8_t **bytes, size_t *count, const struct token **tape,
+		 uint32_t *token_count)
+{
+	int result = parse_one(decoder, bytes, count);
+
+	if (result == DECODE_MESSAGE) {
+		*tape = decoder->tape.tokens;
+		*token_count = decoder->tape.count;
+	}
+	return result;
+}
+
+/* ---- BATCH of fixed width, as our own encoder writes it ---- */
+
+static uint16_t load_u16(const uint8_t *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof value);
+	return __builtin_bswap16(value);
+}
+static uint32_t load_u32(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof value);
+	return __builtin_bswap32(value);
+}
+static uint64_t load_u64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof value);
+	return __builtin_bswap64(value);
+}
+
+/* One masked compare a record, looked at once at the end: no branch to mispredict. */
+static uint64_t records_narrow(struct event *events, const uint8_t *at, uint32_t count)
+{
+	uint64_t wrong = 0;
+
+	for (uint32_t i = 0; i < count; i++, at += 13) {
+		uint64_t head = load_u64(at);
+
+		wrong |= ((head ^ 0xcd0000ce00000000ull) & 0xff0000ff00000000ull) | (uint64_t)(at[8] ^ 0xce);
+		events[i] = (struct event){ .value = load_u32(at + 9), .dt_ns = (uint32_t)head, .site = (head >> 40) & 0xffff };
+	}
+	return wrong;
+}
+
+static uint64_t records_wide(struct event *events, const uint8_t *at, uint32_t count)
+{
+	uint64_t wrong = 0;
+
+	for (uint32_t i = 0; i < count; i++, at += 17) {
+		uint64_t head = load_u64(at);
+
+		wrong |= ((head ^ 0xcd0000ce00000000ull) & 0xff0000ff00000000ull) | (uint64_t)(at[8] ^ 0xcf);
+		events[i] = (struct event){ .value = load_u64(at + 9), .dt_ns = (uint32_t)head, .site = (head >> 40) & 0xffff };
+	}
+	return wrong;
+}
+
+/* True when the bytes start with a whole BATCH of the expected shape; anything else is
+ * left to the parser, which knows every form. */
+static bool batch_fast(struct decoder *decoder, const uint8_t **bytes, size_t *count, struct message *out)
+{
+	const uint8_t *at = *bytes;
+	uint32_t items, event_count, record_bytes, batch_bytes;
+	bool wide;
+	uint64_t wrong;
+
+	if (*count < BATCH_HEADER_BYTES + 13 || at[0] != 0x95 || at[1] != KIND_BATCH || at[2] != 0xce || at[7] != 0xcf ||
+	    at[16] != 0xcf || at[25] != 0xdc)
+		return false;
+	items = load_u16(at + 26);
+	event_count = items / 3;
+	wide = at[BATCH_HEADER_BYTES + 8] == 0xcf;
+	record_bytes = batch_record_bytes(wide);
+	batch_bytes = BATCH_HEADER_BYTES + event_count * record_bytes;
+	if (items % 3 || event_count == 0 || batch_bytes > LIMIT_BLOCK_BYTES || *count < batch_bytes)
+		return false;
+	wrong = wide ? records_wide(decoder->events, at + BATCH_HEADER_BYTES, event_count)
+		     : records_narrow(decoder->events, at + BATCH_HEADER_BYTES, event_count);
+	if (wrong)
+		return false;
+	out->kind = KIND_BATCH;
+	out->field_count = 4;
+	out->batch = (struct message_batch){ load_u32(at + 3), load_u64(at + 8), load_u64(at + 17),
+					     { decoder->events, event_count } };
+	take(decoder, bytes, count, batch_bytes);
+	return true;
+}
+
+/* ---- from the tape to a struct ---- */
+
+/* How many tokens the value at token has, itself included. */
+static uint32_t token_span(const struct token *token)
+{
+	uint32_t open = 1, span = 0;
+
+	while (open > 0) {
+		open--;
+		if (token[span].type == TOKEN_ARRAY)
+			open += token[span].count;
+		else if (token[span].type == TOKEN_MAP)
+			open += token[span].count * 2;
+		span++;
+	}
+	return span;
+}
+
+static bool number_from(const struct token *token, struct number *out)
+{
+	switch (token->type) {
+	case TOKEN_UINT:
+		*out = (struct number){ token->bits, NUMBER_UINT };
+		return true;
+	case TOKEN_INT:
+		*out = (struct number){ token->bits, NUMBER_INT };
+		return true;
+	case TOKEN_DOUBLE:
+		*out = (struct number){ token->bits, NUMBER_DOUBLE };
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool list_from(struct decoder *decoder, const struct token *token, struct list *out)
+{
+	if (token->type != TOKEN_ARRAY)
+		return false;
+	for (uint32_t i = 0; i < token->count; i++)
+		if (!number_from(token + 1 + i, &decoder->numbers[i]))
+			return false;
+	*out = (struct list){ decoder->numbers, token->count };
+	return true;
+}
+
+static bool texts_from(struct decoder *decoder, const struct token *token, struct texts *out)
+{
+	if (token->type != TOKEN_ARRAY)
+		return false;
+	for (uint32_t i = 0; i < token->count; i++) {
+		if (token[1 + i].type != TOKEN_TEXT)
+			return false;
+		decoder->texts[i] = (struct text){ token[1 + i].bytes, token[1 + i].count };
+	}
+	*out = (struct texts){ decoder->texts, token->count };
+	return true;
+}
+
+static bool events_from(struct decoder *decoder, const struct token *token, struct events *out)
+{
+	uint32_t event_count = token->count / 3;
+
+	if (token->type != TOKEN_ARRAY || token->count % 3 || event_count > EVENTS_MAX)
+		return false;
+	for (uint32_t i = 0; i < event_count; i++) {
+		const struct token *item = token + 1 + i * 3;
+
+		if (item[0].type != TOKEN_UINT || item[0].bits >= LIMIT_SITES || item[1].type != TOKEN_UINT ||
+		    item[1].bits >> 32 || (item[2].type != TOKEN_UINT && item[2].type != TOKEN_INT))
+			return false;
+		decoder->events[i] = (struct event){ item[2].bits, (uint32_t)item[1].bits, (uint32_t)item[0].bits };
+	}
+	*out = (struct events){ decoder->events, event_count };
+	return true;
+}
+
+static bool field_from(struct decoder *decoder, enum field_type type, const struct token *token, void *field)
+{
+	switch (type) {
+	case FIELD_UINT:
+		*(uint64_t *)field = token->bits;
+		return token->type == TOKEN_UINT || token->type == TOKEN_BOOL;
+	case FIELD_INT:
+		*(int64_t *)field = (int64_t)token->bits;
+		return token->type == TOKEN_INT || (token->type == TOKEN_UINT && token->bits <= INT64_MAX);
+	case FIELD_TEXT:
+	case FIELD_BIN:
+		*(struct text *)field = (struct text){ token->bytes, token->count };
+		return token->type == (type == FIELD_TEXT ? TOKEN_TEXT : TOKEN_BIN);
+	case FIELD_LIST:
+		return list_from(decoder, token, field);
+	case FIELD_TEXTS:
+		return texts_from(decoder, token, field);
+	case FIELD_EVENTS:
+		return events_from(decoder, token, field);
+	}
+	return false;
+}
+
+/* Fewer fields than the row has leave the rest 0 (an older peer), more are passed over
+ * (a newer one). */
+static int message_from(struct decoder *decoder, struct message *out)
+{
+	const struct token *token = decoder->tape.tokens;
+	const struct kind_row *row;
+	uint32_t item_count = token->count;
+	uint8_t *field = (uint8_t *)&out->check;
+
+	if (token->type != TOKEN_ARRAY || item_count == 0 || token[1].type != TOKEN_UINT)
+		return DECODE_SCHEMA;
+	row = kind_row(token[1].bits);
+	memset(out, 0, sizeof *out);
+	if (!row) {
+		out->ping.request = item_count > 1 && token[2].type == TOKEN_UINT ? token[2].bits : 0;
+		return DECODE_SKIPPED;
+	}
+	out->kind = (enum kind)row->id;
+	token += 2;
+	for (uint32_t i = 0; i < row->field_count && i + 1 < item_count; i++) {
+		if (!field_from(decoder, row->fields[i].type, token, field))
+			return DECODE_SCHEMA;
+		field += field_bytes(row->fields[i].type);
+		token += token_span(token);
+		out->field_count++;
+	}
+	return DECODE_MESSAGE;
+}
+
+int decode_next(struct decoder *decoder, const uint8_t **bytes, size_t *count, struct message *out)
+{
+	int result;
+
+	if (decoder->held_count == 0 && batch_fast(decoder, bytes, count, out))
+		return DECODE_MESSAGE;
+	result = parse_one(decoder, bytes, count);
+	return result == DECODE_MESSAGE ? message_from(decoder, out) : result;
+}

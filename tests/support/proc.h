@@ -1,0 +1,191 @@
+/* proc.h -- child programs under test: start, feed, listen, wait, end.
+ *
+ * Every child is in one list. Waiting on anything (WAIT_UNTIL and all
+ * *_wait_* calls) also reads every child's output, so no child ever stalls on
+ * a full pipe because the test looks elsewhere. Nothing here sleeps to
+ * synchronise: a wait looks again every few ms and fails the test at its
+ * deadline, showing what all children had said until then.
+ *
+ * All deadlines are multiplied by the environment variable TEST_SLOW (an
+ * integer, default 1), for runs under sanitizers or valgrind.
+ *
+ * No child outlives the test: proc_teardown() is the cmocka teardown, and the
+ * kernel kills the children when the thread that started them dies. A child
+ * gets a process group of its own, which goes down with it; a grandchild that
+ * leaves the group is out of reach. One thread only, the one that runs tests. */
+#ifndef TESTS_SUPPORT_PROC_H
+#define TESTS_SUPPORT_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Bytes kept of one stream; later ones are counted, not kept. High enough for
+ * minutes of screen updates, low enough for ten children on a small machine. */
+#define PROC_CAPTURE_BYTES_MAX (64u << 20)
+
+struct proc;
+
+enum proc_use {
+	PROC_INHERIT,   /* the test's own stream; the terminal for a term.h child */
+	PROC_NULL,      /* /dev/null */
+	PROC_PIPE,      /* proc_write() to stdin; stdout and stderr captured */
+};
+
+enum proc_stream {
+	PROC_OUT,
+	PROC_ERR,
+	PROC_TTY,       /* all that a term.h child wrote to its terminal */
+	PROC_STREAM_COUNT,
+};
+
+/* How term.c runs a child under a pseudo-terminal; tests use term.h. */
+struct proc_terminal {
+	int master_fd;   /* non-blocking; proc_try_start() takes it, error or not */
+	int slave_fd;    /* the caller's, to close after the start */
+	void *owner;     /* argument of the hooks */
+	void (*output)(void *owner, const char *bytes, size_t count);
+	void (*describe)(void *owner);   /* proc_print() what is on the screen */
+	void (*release)(void *owner);    /* the child has ended, free yourself */
+};
+
+struct proc_spec {
+	const char *const *argv;   /* NULL at the end; argv[0] is looked up in PATH */
+	const char *const *env;    /* NULL, or "K=V" to set and "K" to remove, NULL at the end */
+	const char *dir;           /* NULL, or where the child starts */
+	enum proc_use in;
+	enum proc_use out;
+	enum proc_use err;
+	const struct proc_terminal *terminal;   /* NULL without one */
+};
+
+struct proc_usage {
+	uint64_t rss_bytes;   /* VmRSS */
+	uint64_t cpu_ns;      /* utime + stime, in steps of a clock tick (10 ms) */
+	uint32_t thread_count;
+	char state;           /* R S D T Z ... as in proc(5) */
+};
+
+/* A NULL-ended list of strings for .argv and .env. */
+#define PROC_LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* Starts a child and returns when its program runs (exec has succeeded), with
+ * default signals, an empty signal mask and no file descriptors above 2.
+ * Returns 0 or a negative errno, that of exec included; end with proc_end(). */
+int proc_try_start(struct proc **out, const struct proc_spec *spec);
+/* The same, failing the test on an error:
+ *   struct proc *demo = proc_start(.argv = PROC_LIST("build/telem-demo"), .out = PROC_PIPE); */
+#define proc_start(...) proc_start_at(&(struct proc_spec){ __VA_ARGS__ }, __FILE__, __LINE__)
+
+/* Queues bytes for the child's stdin pipe. Never waits, never raises SIGPIPE; what
+ * the child does not take now is sent while waiting, and lost when it has gone. */
+void proc_write(struct proc *proc, const char *bytes, size_t count);
+/* Closes the stdin pipe once the queue is out. */
+void proc_close_stdin(struct proc *proc);
+/* Queues bytes as if typed on the child's terminal. */
+void proc_type(struct proc *proc, const char *bytes, size_t count);
+
+/* Waits, each for at most deadline_ms. A wait for text looks at what came after the
+ * latest proc_mark() and fails at once when the child has gone without saying it.
+ * A line matches whole, without its newline, and only once the newline is there. */
+#define proc_wait_text(proc, stream, text, deadline_ms) \
+	proc_wait_text_at((proc), (stream), (text), (deadline_ms), __FILE__, __LINE__)
+#define proc_wait_line(proc, stream, line, deadline_ms) \
+	proc_wait_line_at((proc), (stream), (line), (deadline_ms), __FILE__, __LINE__)
+/* Returns the exit code, or minus the signal that killed it. All output is read then. */
+#define proc_wait_exit(proc, deadline_ms) \
+	proc_wait_exit_at((proc), (deadline_ms), __FILE__, __LINE__)
+
+/* Waits until condition, any C expression, is true; it is looked at a last time
+ * after the deadline. Fails the test otherwise. */
+#define WAIT_UNTIL(condition, deadline_ms) \
+	do { \
+		struct proc_wait wait_until_ = proc_wait_begin(deadline_ms); \
+		while (!(condition)) \
+			if (!proc_wait_more(&wait_until_)) \
+				proc_wait_failed(&wait_until_, "WAIT_UNTIL(" #condition ")", \
+						 __FILE__, __LINE__); \
+	} while (0)
+/* Fails the test if condition is seen false within duration_ms. For promises that
+ * something does not happen; the duration is not multiplied by TEST_SLOW. */
+#define HOLDS_FOR(condition, duration_ms) \
+	do { \
+		int64_t holds_until_ = proc_now_ms() + (duration_ms); \
+		do { \
+			if (!(condition)) \
+				proc_failed("HOLDS_FOR(" #condition ")", __FILE__, __LINE__); \
+			proc_pump(PROC_LOOK_MS); \
+		} while (proc_now_ms() < holds_until_); \
+	} while (0)
+
+/* Reads all children for duration_ms of real time (not multiplied): a measuring
+ * interval, for rates of bytes or CPU. Not a way to wait for something. */
+void proc_watch_for(int64_t duration_ms);
+/* CLOCK_MONOTONIC. */
+int64_t proc_now_ms(void);
+/* The factor in TEST_SLOW, at least 1. */
+int64_t proc_slowness(void);
+
+/* Asks about what has been read so far; the waits read. */
+pid_t proc_pid(const struct proc *proc);
+bool proc_exited(const struct proc *proc);
+/* After proc_exited(): the exit code, or minus the signal. */
+int proc_exit_code(const struct proc *proc);
+/* Captured bytes, with a 0 after the last; valid until the next wait. */
+const char *proc_bytes(const struct proc *proc, enum proc_stream stream, size_t *count);
+/* All bytes that came, kept or not. */
+uint64_t proc_byte_count(const struct proc *proc, enum proc_stream stream);
+bool proc_has_text(const struct proc *proc, enum proc_stream stream, const char *text);
+bool proc_has_line(const struct proc *proc, enum proc_stream stream, const char *line);
+/* Any bytes, zeros included, anywhere in the stream, marks or not. */
+bool proc_has_bytes(const struct proc *proc, enum proc_stream stream, const void *bytes, size_t count);
+/* From here on text and lines are looked for in later output only. */
+void proc_mark(struct proc *proc, enum proc_stream stream);
+
+/* What the kernel says; -ESRCH when the child has gone. */
+int proc_usage_read(const struct proc *proc, struct proc_usage *out);
+/* The same one by one; they fail the test when the child has gone. */
+uint64_t proc_rss_bytes(const struct proc *proc);
+uint64_t proc_cpu_ns(const struct proc *proc);
+uint32_t proc_thread_count(const struct proc *proc);
+uint32_t proc_fd_count(const struct proc *proc);
+/* State letter, 0 when gone. */
+char proc_state(const struct proc *proc);
+
+/* To the child alone, not its group. Returns 0 or -ESRCH. */
+int proc_signal(struct proc *proc, int signal_number);
+
+/* Kills the child and its group if need be, reaps it, frees *proc. NULL is fine. */
+void proc_end(struct proc *proc);
+/* The same for all children. */
+void proc_end_all(void);
+/* proc_end_all() as a cmocka teardown. */
+int proc_teardown(void **state);
+
+/* The parts behind the macros, and for other files of tests/support. */
+#define PROC_LOOK_MS 3
+struct proc_wait {
+	int64_t begin_ms;
+	int64_t deadline_ms;
+	bool late;
+};
+/* Reads and feeds all children; returns after some news or timeout_ms. */
+void proc_pump(int timeout_ms);
+struct proc_wait proc_wait_begin(int64_t deadline_ms);
+/* Pumps; false when the condition has been looked at after the deadline. */
+bool proc_wait_more(struct proc_wait *wait);
+/* Fail the running test with the reason and with what all children said. */
+_Noreturn void proc_wait_failed(const struct proc_wait *wait, const char *what, const char *file, int line);
+_Noreturn void proc_failed(const char *what, const char *file, int line);
+/* Prints to the test's report at any length (cmocka cuts at 1023 bytes); control
+ * bytes but newline come out as \xNN. */
+void proc_print(const char *bytes, size_t count);
+void proc_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct proc *proc_start_at(const struct proc_spec *spec, const char *file, int line);
+void proc_wait_text_at(struct proc *proc, enum proc_stream stream, const char *text, int64_t deadline_ms,
+		       const char *file, int line);
+void proc_wait_line_at(struct proc *proc, enum proc_stream stream, const char *text, int64_t deadline_ms,
+		       const char *file, int line);
+int proc_wait_exit_at(struct proc *proc, int64_t deadline_ms, const char *file, int line);
+#endif
