@@ -28,7 +28,7 @@ SUPPORT = $(call objects,tests/support/*.c)
 TESTS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c tests/e2e/test_*.c))
 BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
-all: $(PROTOCOL) $(WIDGETS)
+all: $(B)/libtelem.a $(B)/libtelem.so
 
 # The library is also part of other people's shared objects; its inner names stay inside.
 GUEST = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
@@ -68,7 +68,7 @@ $(B)/telem-demo: $(DEMO) $(B)/libtelem.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
-$(TESTS): $(B)/%: $(B)/%.o $(SUPPORT) $(MONITOR) $(WIDGETS) $(PROTOCOL)
+$(TESTS): $(B)/%: $(B)/%.o $(SUPPORT) $(MONITOR) $(WIDGETS) $(PROTOCOL) $(B)/libtelem.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SAN) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TEST_LIBS) $(EVENT_LIBS) $(CURSES_LIBS) -lutil -pthread -lm -ldl

@@ -1,0 +1,212 @@
+/* emitter.h -- the one emitter of a process: what its parts share.
+ *
+ * Threads of the program (producers) write their own cells and rings and nothing else.
+ * `lock` guards everything below that is not marked otherwise; producers take it only
+ * in slow paths (a thread's first event, a new task), the flusher while it drains, sums
+ * and encodes, never while it waits or writes. */
+#ifndef TELEM_EMITTER_EMITTER_H
+#define TELEM_EMITTER_EMITTER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "emitter/telem.h"
+#include "protocol/histogram.h"
+#include "protocol/limits.h"
+#include "protocol/message.h"
+
+struct ring;
+struct sink;
+
+/* ---- site.c ---- */
+enum { LEVEL_FOLLOW = 0xff };        /* a site without a level of its own */
+
+struct class_entry {
+	char name[LIMIT_NAME_BYTES], help[LIMIT_NAME_BYTES];
+	uint8_t own_level, level;    /* level: in force */
+	bool was_off;                /* since the start: sums of allocations have a gap */
+	bool is_told, is_level_told;
+	char level_by[64];           /* who set it */
+};
+
+struct site_entry {
+	struct telem_site *places;   /* all that are this site, linked through reserved[0] */
+	uint8_t class_id, kind, unit, detail, own_level, level;
+	bool is_told, is_level_told;
+	const char *name, *file;     /* copies */
+	uint32_t line, field_count;
+	const char *fields[LIMIT_FIELDS];
+};
+
+/* ---- shard.c: sums of one thread in one task ---- */
+struct shard {
+	struct shard *next;          /* of its thread */
+	struct shard *next_of_task;
+	struct task *task;
+	struct telem_cell *cells;
+	uint32_t id, cell_count;
+	size_t mapped_bytes;
+};
+
+/* ---- task.c ---- */
+struct task {
+	struct task *next, *previous;    /* in the list of live ones; next: or of free slots */
+	struct shard *shards;
+	int id;                      /* > TASK_ENDED; slot and generation */
+	bool is_free, has_ended, is_told;
+	bool is_used;                /* the two common ones: told only when they hold something */
+	uint64_t gone_at;            /* which drain takes its last events; 0: not known yet */
+	pid_t thread_id;
+	char name[LIMIT_NAME_BYTES];
+	uint64_t taken[LIMIT_CLASSES], taken_count;
+	/* Beside what its shards say: of shards that are gone, and lost behind the ring. */
+	uint64_t emitted[LIMIT_CLASSES], dropped[LIMIT_CLASSES];
+	uint64_t told_books;         /* fingerprint of what was told last */
+};
+
+/* One thread's state: recycled, never unmapped, for a thread may still be looking. */
+struct thread {
+	struct thread *next;
+	struct ring *ring;           /* NULL until its first event at all */
+	struct shard *shards;        /* own task's first */
+	struct shard *stack[LIMIT_TASK_DEPTH + 1];
+	uint32_t depth;
+	bool is_free, has_ended;
+};
+
+struct emitter {
+	pthread_mutex_t lock;
+	pthread_cond_t flushed;      /* the flusher has got past a fence, or stopped */
+	bool is_running;             /* also read without the lock, as a hint: emitter_runs() */
+	bool is_stopping;            /* the flusher is on its way out */
+	bool in_child;               /* forked: what is here is the parent's, to be forgotten */
+	pid_t pid;                   /* of the process that has the flusher */
+	struct telem_options options;
+	char name[LIMIT_NAME_BYTES];
+	char error[512];
+
+	struct class_entry classes[LIMIT_CLASSES];
+	uint32_t class_count;
+	struct site_entry *sites;    /* [LIMIT_EMITTER_SITES], from 1 */
+	uint32_t site_count;         /* the highest id + 1 */
+	char level_by[64];           /* who changed a level last */
+
+	struct thread *threads;
+	uint32_t thread_count, shard_count, ring_count, histogram_count;
+	uint32_t ended_count;        /* threads that ended and still hold a ring */
+	bool no_histogram;           /* none is left; read without the lock */
+	struct task *tasks;
+	uint32_t task_count;
+	struct shard shared;         /* for threads beyond the limits: locked adds */
+	struct shard ended;          /* what ended tasks leave; task->taken as well */
+	struct task shared_task, ended_task;
+	size_t mapped_bytes;         /* atomic */
+
+	/* settings; read without the lock. 0 until the start means the default. */
+	uint64_t flush_ns, block_wait_ns;
+	size_t ring_bytes;
+	uint32_t policy;
+	uint64_t coarse_ticks;       /* renewed by the flusher */
+	uint64_t bytes_sent;         /* atomic */
+	uint32_t streaming_count;    /* sinks that stream; by the flusher */
+};
+
+extern struct emitter emitter __attribute__((visibility("hidden")));
+
+static inline bool emitter_runs(void)
+{
+	return __atomic_load_n(&emitter.is_running, __ATOMIC_RELAXED);
+}
+static inline bool emitter_is_heard(void)
+{
+	return __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED) != 0;
+}
+void emitter_lock(void);
+void emitter_unlock(void);
+/* Remembers one line for telem_error(). */
+void emitter_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Zeroed pages, counted in mapped_bytes; NULL when there are none. */
+void *emitter_map(size_t bytes);
+void emitter_unmap(void *pages, size_t bytes);
+/* The same for a large table that is touched bit by bit: what is used of it is counted by
+ * emitter_use(). */
+void *emitter_reserve(size_t bytes);
+void emitter_use(size_t bytes);
+/* Clock, stream, discovery, flusher. Locked. 0 or a negative errno. */
+int emitter_begin(void);
+/* A child of fork() that emits starts telemetry anew. In telem.c; without the lock. */
+void emitter_restart_in_child(void);
+
+/* ---- site.c ---- */
+/* Applies own levels and leases to every site; by says who wanted it. The flusher tells. */
+void levels_apply(const char *by);
+/* Own level of a class that may come later. */
+void class_level_by_name(const char *name, uint8_t level);
+/* Own level of every class, also of those that will come. */
+void class_level_of_all(uint8_t level);
+/* The shard that set a gauge last; 0: none. */
+uint32_t site_owner(const struct site_entry *site);
+void site_owner_replace(struct site_entry *site, uint32_t from, uint32_t to);
+/* -1 when there is none. */
+int class_find(const char *name);
+int site_find(const char *class_dot_name);
+void classes_begin(void);            /* the built-in ones; idempotent */
+/* An event's fields, at a place's first time at level all. Takes the lock. */
+bool site_fields_are_known(const struct telem_site *place);
+void site_fields(struct telem_site *place, const struct telem_field *fields, uint32_t field_count);
+
+/* ---- shard.c ---- */
+/* This thread, attached at its first call; NULL beyond the limits, at a thread's very
+ * end or inside another slow path (a signal). */
+struct thread *thread_self(void);
+/* The shard of this thread in a task, made if need be; NULL when there is no room. */
+struct shard *shard_for(struct thread *thread, struct task *task);
+void shard_enter(struct shard *shard);
+/* Moves what a shard holds into emitter.ended and gives its memory back. Locked. */
+void shard_fold(struct thread *thread, struct shard *shard);
+/* After fork, in the child: this thread is new. */
+void thread_forget(void);
+/* Before the child's first event: nothing of the parent's remains. Locked. */
+void shards_forget(void);
+/* A histogram, or NULL when the arena is spent. Locked. */
+uint64_t *histogram_take(void);
+
+/* ---- task.c ---- */
+/* All locked. thread_id: 0 when it is no thread. NULL: too many. */
+struct task *task_make(const char *name, pid_t thread_id);
+struct task *task_find(int id);      /* NULL when it has ended */
+/* Whose an event is: TASK_ENDED's when its task has left already. */
+struct task *task_of(int id);
+/* Gives the slot back once it is ended, without shards and told so. */
+void task_recycle(struct task *task);
+/* The same, if it has ended, nobody is in it, and nobody need be told. */
+void task_left(struct task *task);
+void tasks_begin(void);
+
+/* ---- clock.c ---- */
+void clock_begin(void);
+/* Measures the TSC against CLOCK_MONOTONIC again; by the flusher. */
+void clock_renew(void);
+uint64_t clock_ticks(void);
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t clock_ns(void);
+uint64_t clock_real_ns(void);
+uint64_t clock_ns_of(uint64_t ticks);
+/* A duration. Any thread. */
+uint64_t clock_duration_ns(uint64_t ticks);
+uint64_t clock_resolution_ns(void);
+
+/* ---- flusher.c ---- */
+int flusher_start(void);
+/* Locked, but not while it waits for the thread to go. */
+void flusher_stop(uint64_t linger_ns);
+/* Makes the flusher look round now. Any thread, locked or not, and signal handlers. */
+void flusher_wake(void);
+/* A thread has left its ring behind; while nobody listens it is emptied here and now. */
+void flusher_thread_ended(void);
+uint64_t flusher_cpu_ns(void);
+void flusher_forget(void);           /* after fork */
+
+#endif

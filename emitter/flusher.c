@@ -1,0 +1,771 @@
+#include "emitter/flusher.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emitter/control.h"
+#include "emitter/emitter.h"
+#include "emitter/greet.h"
+#include "emitter/ring.h"
+#include "emitter/sink.h"
+#include "emitter/snapshot.h"
+
+#define DRAIN_NS_MAX 10000000u       /* an eager flusher makes the producer's tail worse: lines bounce */
+#define DRAIN_NS_MIN 500000u
+/* What is taken from a ring at once: fits in half of what a sink may queue. */
+#define TAKE_BYTES (32u << 10)
+/* So many threads that ended do not wait for the next drain: others want their rings. */
+#define ENDED_AT_ONCE 16u
+
+static struct {
+	/* locked */
+	pthread_t thread;
+	bool has_thread;
+	bool stop_wanted, sync_wanted;
+	uint64_t linger_ns;
+	uint64_t fence_wanted, fence_passed;
+	/* the flusher's alone */
+	uint64_t fence_now, fence_number;    /* being waited for, once this block has left */
+	bool has_fence, has_listener;
+	uint64_t drain_ns, next_drain_ns, drains, drained_ticks;
+	uint64_t tick, tick_ns, next_tick_ns, last_tick_ns, next_sync_ns;
+	uint8_t taken[TAKE_BYTES];
+} flusher;
+
+/* Anybody may write to it, so it is closed only when nobody is about to. */
+static int wake_fd = -1;
+static int waker_count;
+
+void flusher_wake(void)
+{
+	int saved = errno, fd, cancel;
+
+	/* Cancelled in write() it would be counted for ever. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	__atomic_fetch_add(&waker_count, 1, __ATOMIC_SEQ_CST);
+	fd = __atomic_load_n(&wake_fd, __ATOMIC_SEQ_CST);
+	if (fd >= 0 && write(fd, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0) {
+		/* It is awake already. */
+	}
+	__atomic_fetch_sub(&waker_count, 1, __ATOMIC_SEQ_CST);
+	pthread_setcancelstate(cancel, NULL);
+	errno = saved;
+}
+
+static void close_wake_fd(void)
+{
+	int fd = __atomic_exchange_n(&wake_fd, -1, __ATOMIC_SEQ_CST);
+
+	while (__atomic_load_n(&waker_count, __ATOMIC_SEQ_CST) > 0)
+		sched_yield();
+	if (fd >= 0)
+		close(fd);
+}
+
+uint64_t flusher_flush_soon(void)
+{
+	flusher_wake();
+	return ++flusher.fence_wanted;
+}
+
+void flusher_sync_soon(void)
+{
+	flusher.sync_wanted = true;
+	flusher_wake();
+}
+
+int flusher_wait(uint64_t fence, uint64_t timeout_ns)
+{
+	uint64_t now_ns = clock_ns(), end = now_ns + timeout_ns < now_ns ? UINT64_MAX : now_ns + timeout_ns;
+	struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+
+	while (emitter.is_running && flusher.fence_passed < fence)
+		if (pthread_cond_timedwait(&emitter.flushed, &emitter.lock, &until) == ETIMEDOUT)
+			return flusher.fence_passed < fence ? -ETIMEDOUT : 0;
+	return flusher.fence_passed < fence ? -ENOTCONN : 0;
+}
+
+/* ---- draining ---- */
+
+static uint64_t time_of(uint64_t word, uint64_t now_ticks)
+{
+	uint64_t mask = (1ull << RING_TIME_BITS) - 1, back = (now_ticks - (word >> 16)) & mask;
+
+	/* 48 bits of ticks are a day; a stamp of another processor may be a little ahead. */
+	return clock_ns_of(back >> (RING_TIME_BITS - 1) ? now_ticks + (mask + 1 - back) : now_ticks - back);
+}
+
+/* Without the character at the end of a cut text that is not all there. */
+static uint32_t whole_characters(const char *text, uint32_t length)
+{
+	for (uint32_t back = 1; back <= 3 && back <= length; back++) {
+		uint8_t byte = (uint8_t)text[length - back];
+		uint32_t wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+
+		if ((byte & 0xc0) != 0x80)
+			return wanted > back ? length - back : length;
+	}
+	return length;
+}
+
+static bool write_log(struct task *task, uint32_t site, uint64_t time_ns, const char *text, uint64_t bytes,
+		      uint64_t now_ns)
+{
+	bool cut = bytes > LIMIT_TEXT_BYTES;
+	struct message message = { .kind = KIND_LOG };
+
+	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, emitter.sites[site].detail,
+					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut };
+	return writer_message(&stream.shared, &message, now_ns);
+}
+
+static bool write_record(struct task *task, uint32_t site, uint64_t time_ns, const uint8_t *payload, uint64_t bytes,
+			 uint64_t now_ns)
+{
+	struct number values[LIMIT_FIELDS];
+	struct message message = { .kind = KIND_RECORD };
+	uint32_t count = (uint32_t)(bytes / 8) - 1;
+	uint64_t types, bits;
+
+	memcpy(&types, payload, 8);
+	for (uint32_t i = 0; i < count && i < LIMIT_FIELDS; i++) {
+		uint32_t type = types >> (2 * i) & 3;
+
+		memcpy(&bits, payload + 8 + (size_t)i * 8, 8);
+		values[i] = (struct number){ bits, type == TELEM_FIELD_DOUBLE_ ? NUMBER_DOUBLE
+					     : type == TELEM_FIELD_INT_ && (int64_t)bits < 0 ? NUMBER_INT : NUMBER_UINT };
+	}
+	message.record = (struct message_record){ (uint64_t)task->id, site, time_ns, { values, count } };
+	return writer_message(&stream.shared, &message, now_ns);
+}
+
+/* One record of a ring into the stream; or, while nobody listens, into the books only. */
+static void write_event(struct task *task, const uint8_t *record, uint64_t now_ticks, uint64_t now_ns, bool discard)
+{
+	uint64_t words[2], time_ns;
+	uint32_t site;
+	uint8_t class_id;
+	bool is_written;
+
+	memcpy(words, record, sizeof words);
+	site = words[0] & (RING_PAYLOAD - 1);
+	class_id = emitter.sites[site].class_id;
+	if (discard) {
+		task->dropped[class_id]++;
+		return;
+	}
+	time_ns = time_of(words[0], now_ticks);
+	if (!(words[0] & RING_PAYLOAD))
+		is_written = writer_event(task, site, time_ns, words[1], now_ns);
+	else if (emitter.sites[site].kind == SITE_LOG)
+		is_written = write_log(task, site, time_ns, (const char *)record + RING_SLOT_BYTES, words[1], now_ns);
+	else
+		is_written = write_record(task, site, time_ns, record + RING_SLOT_BYTES, words[1], now_ns);
+	if (!is_written) {
+		task->dropped[class_id]++;
+		return;
+	}
+	if (words[0] & RING_PAYLOAD)
+		writer_count_event(&stream.shared);
+	task->taken[class_id]++;
+	task->taken_count++;
+}
+
+/* Takes up to most bytes from a thread's ring. Locked. Returns bytes taken. */
+static uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard)
+{
+	uint64_t done = 0, now_ticks = clock_ticks();
+	struct task *task;
+
+	if (!thread->ring)
+		return 0;
+	task = task_of(thread->ring->consumer_task);
+	while (done < most) {
+		uint32_t bytes = ring_take(thread->ring, flusher.taken, sizeof flusher.taken);
+
+		if (bytes == 0)
+			break;
+		for (uint32_t at = 0; at < bytes;) {
+			uint64_t words[2];
+
+			memcpy(words, flusher.taken + at, sizeof words);
+			if (words[0] & (RING_PAYLOAD - 1)) {
+				write_event(task, flusher.taken + at, now_ticks, now_ns, discard);
+			} else if ((words[1] & 0xff) == RING_TASK) {
+				thread->ring->consumer_task = (int)(words[1] >> 8);
+				task = task_of(thread->ring->consumer_task);
+			}
+			at += ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
+		}
+		done += bytes;
+	}
+	return done;
+}
+
+/* A thread that ended, its ring empty: both may serve another. Locked. */
+static void thread_retire(struct thread *thread)
+{
+	if (thread->ring)
+		ring_reset(thread->ring);
+	thread->has_ended = false;
+	thread->is_free = true;
+	emitter.ended_count--;
+	emitter.thread_count--;
+}
+
+void flusher_thread_ended(void)
+{
+	emitter_lock();
+	if (emitter_is_heard()) {
+		if (emitter.ended_count >= ENDED_AT_ONCE)
+			flusher_wake();
+		emitter_unlock();
+		return;
+	}
+	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
+		if (thread->has_ended) {
+			drain(thread, UINT64_MAX, 0, true);
+			thread_retire(thread);
+		}
+	emitter_unlock();
+}
+
+/* At the stop: what is left, or comes now from threads that had begun to record, is lost. */
+static void discard_all(void)
+{
+	emitter_lock();
+	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
+		drain(thread, UINT64_MAX, 0, true);
+	emitter_unlock();
+}
+
+static void write_sinks(uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_is_streaming(&sinks[i]) && sinks[i].queue_count)
+			sink_write(&sinks[i], now_ns);
+}
+
+/* All that is in the rings now, ring by ring and piece by piece, so that sinks are written
+ * and threads that wait for the lock get it in between. */
+static void drain_all(uint64_t now_ns)
+{
+	struct thread *thread;
+	uint64_t fullest_permille = 0;
+
+	emitter_lock();
+	for (thread = emitter.threads; thread; thread = thread->next) {
+		uint64_t waiting = thread->ring ? ring_waiting(thread->ring) : 0;
+
+		if (waiting && waiting * 1000 / thread->ring->bytes > fullest_permille)
+			fullest_permille = waiting * 1000 / thread->ring->bytes;
+		while (waiting > 0) {
+			uint64_t done;
+
+			tell_news(now_ns);
+			done = drain(thread, waiting < TAKE_BYTES ? waiting : TAKE_BYTES, now_ns, false);
+			waiting = done && done < waiting ? waiting - done : 0;
+			emitter_unlock();
+			write_sinks(now_ns);
+			emitter_lock();
+		}
+	}
+	flusher.drains++;
+	emitter_unlock();
+	/* Half full at a visit: come sooner. */
+	if (fullest_permille > 500)
+		flusher.drain_ns = flusher.drain_ns / 2 > DRAIN_NS_MIN ? flusher.drain_ns / 2 : DRAIN_NS_MIN;
+	else if (fullest_permille < 125 && flusher.drain_ns < DRAIN_NS_MAX)
+		flusher.drain_ns *= 2;
+	if (flusher.drain_ns > DRAIN_NS_MAX)
+		flusher.drain_ns = DRAIN_NS_MAX;
+	flusher.next_drain_ns = now_ns + flusher.drain_ns;
+}
+
+/* Threads that ended leave when their rings are empty; tasks, when every ring has been
+ * drained since nobody is in them any more. Locked. */
+static void retire_ended(uint64_t now_ns)
+{
+	struct task *task, *next;
+
+	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
+		if (thread->has_ended && (!thread->ring || ring_waiting(thread->ring) == 0))
+			thread_retire(thread);
+	for (task = emitter.shared_task.next; task; task = next) {
+		struct message message = { .kind = KIND_TASK, .task = { (uint64_t)task->id, text_of(task->name),
+									(uint64_t)task->thread_id, 1 } };
+
+		next = task->next;
+		if (!task->has_ended || task->shards)
+			continue;
+		if (task->gone_at == 0)
+			task->gone_at = flusher.drains + 1;
+		if (emitter_is_heard() && flusher.drains < task->gone_at)
+			continue;
+		if (emitter_is_heard())
+			writer_message(&stream.shared, &message, now_ns);
+		task_recycle(task);
+	}
+}
+
+/* ---- the beat ---- */
+
+static bool anything_is_all(void)
+{
+	for (uint32_t i = 0; i < emitter.class_count; i++)
+		if (emitter.classes[i].level == TELEM_ALL)
+			return true;
+	for (uint32_t i = 1; i < emitter.site_count; i++)
+		if (emitter.sites[i].level == TELEM_ALL)
+			return true;
+	return false;
+}
+
+static uint64_t tick_interval(void)
+{
+	uint64_t least = 0;
+
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_is_streaming(&sinks[i]) && sinks[i].tick_ns && (!least || sinks[i].tick_ns < least))
+			least = sinks[i].tick_ns;
+	return least ? least : LIMIT_TICK_NS_DEFAULT;
+}
+
+static uint32_t count_streaming(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		count += sink_is_streaming(&sinks[i]);
+	return count;
+}
+
+static void beat(uint64_t now_ns)
+{
+	flusher.tick++;
+	clock_renew();
+	snapshot_write(&stream.shared, flusher.tick, now_ns - flusher.last_tick_ns, false, now_ns);
+	writer_seal(&stream.shared);
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_is_streaming(&sinks[i]) && !sinks[i].is_new && !sinks[i].is_lost) {
+			struct writer writer = { .sink = &sinks[i] };
+
+			snapshot_sink(&writer, &sinks[i], flusher.tick, now_ns);
+			writer_seal(&writer);
+		}
+	flusher.last_tick_ns = now_ns;
+	flusher.next_tick_ns = now_ns + flusher.tick_ns;
+}
+
+/* Readers that are new, that lost something or asked, and files at an index point. */
+static void greet_all(uint64_t now_ns)
+{
+	bool asked = flusher.sync_wanted, all = asked || now_ns >= flusher.next_sync_ns;
+
+	flusher.sync_wanted = false;
+	if (all)
+		flusher.next_sync_ns = now_ns + LIMIT_SYNC_NS;
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+		bool is_due;
+
+		if (!sink_is_streaming(sink) || (sink->is_regular && sink->retry_ns > now_ns))
+			continue;
+		is_due = sink->wants_sync || asked ||
+			 (sink->is_regular ? recording_is_due(&sink->recording, now_ns) : all);
+		if (sink->is_new || (sink->is_lost && sink->queue_count <= LIMIT_QUEUE_BLOCKS / 2) ||
+		    (is_due && !sink->is_lost))
+			greet(sink, flusher.tick, now_ns);
+	}
+}
+
+/* A fence is passed when every block up to it has left, or been dropped, everywhere. */
+static void pass_fence(void)
+{
+	if (!flusher.has_fence)
+		return;
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_is_streaming(&sinks[i]) && sinks[i].queue_count > 0 &&
+		    sinks[i].queue[sinks[i].queue_head]->number <= flusher.fence_number &&
+		    !(sinks[i].is_regular && sinks[i].retry_ns))
+			return;
+	emitter_lock();
+	flusher.fence_passed = flusher.fence_now;
+	flusher.has_fence = false;
+	if (flusher.fence_wanted > flusher.fence_passed)     /* asked for meanwhile */
+		flusher_wake();
+	pthread_cond_broadcast(&emitter.flushed);
+	emitter_unlock();
+}
+
+/* When what is being filled leaves, full or not. */
+static uint64_t block_due_ns(void)
+{
+	return stream.shared.opened_ns + __atomic_load_n(&emitter.flush_ns, __ATOMIC_RELAXED);
+}
+
+static void turn(uint64_t now_ns)
+{
+	uint32_t streaming_count = count_streaming();
+	bool listens = streaming_count > 0, fence = false, stop, is_due;
+
+	/* Stamps have 48 bits: what waited for half of their range would be dated wrongly. */
+	if (listens && clock_ticks() - flusher.drained_ticks > 1ull << (RING_TIME_BITS - 1))
+		discard_all();
+	if (listens)
+		flusher.drained_ticks = clock_ticks();
+	emitter_lock();
+	emitter.streaming_count = streaming_count;
+	stop = flusher.stop_wanted;
+	__atomic_store_n(&emitter.coarse_ticks, listens ? clock_ticks() : 0, __ATOMIC_RELAXED);
+	if (!flusher.has_fence && flusher.fence_wanted > flusher.fence_passed) {
+		fence = true;
+		flusher.fence_now = flusher.fence_wanted;
+	}
+	if (listens) {
+		greet_all(now_ns);
+		flusher.tick_ns = tick_interval();
+		/* The greeting was the first beat for who came first. */
+		if (!flusher.has_listener)
+			flusher.last_tick_ns = now_ns;
+		if (!flusher.has_listener || flusher.next_tick_ns > now_ns + flusher.tick_ns)
+			flusher.next_tick_ns = now_ns + flusher.tick_ns;
+	}
+	flusher.has_listener = listens;
+	is_due = fence || stop || now_ns >= flusher.next_drain_ns || now_ns >= flusher.next_tick_ns ||
+		 emitter.ended_count >= ENDED_AT_ONCE;
+	emitter_unlock();
+	if (listens && is_due)
+		drain_all(now_ns);
+	emitter_lock();
+	if (listens)
+		tell_news(now_ns);
+	retire_ended(now_ns);
+	if (listens && now_ns >= flusher.next_tick_ns)
+		beat(now_ns);
+	if (fence || stop || (stream.shared.block && now_ns >= block_due_ns()))
+		writer_seal(&stream.shared);
+	emitter_unlock();
+	write_sinks(now_ns);
+	if (fence) {
+		flusher.has_fence = true;
+		flusher.fence_number = stream.number;
+	}
+	pass_fence();
+}
+
+/* ---- waiting ---- */
+
+struct watched { struct pollfd fds[2 * LIMIT_SINKS + 1]; struct sink *sinks[2 * LIMIT_SINKS + 1]; nfds_t count; };
+
+static void watch(struct watched *watched, struct sink *sink, int fd, int events)
+{
+	if (fd < 0 || events == 0)
+		return;
+	watched->fds[watched->count] = (struct pollfd){ .fd = fd, .events = (short)events };
+	watched->sinks[watched->count++] = sink;
+}
+
+/* A viewer that asks too much is heard again in its next second. */
+static bool is_heard(struct sink *sink, uint64_t now_ns)
+{
+	if (now_ns - sink->requests_from_ns >= 1000000000u) {
+		sink->requests_from_ns = now_ns;
+		sink->request_count = 0;
+	}
+	return sink->request_count < LIMIT_REQUESTS_PER_S;
+}
+
+static void watch_all(struct watched *watched, uint64_t now_ns)
+{
+	watched->count = 0;
+	watch(watched, NULL, wake_fd, POLLIN);
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+		int out = 0, in = 0;
+
+		if (sink_state(sink) < SINK_OPEN)
+			continue;
+		if (sink->is_connecting || (sink->queue_count > 0 && !sink->is_regular))
+			out = POLLOUT;
+		if (sink->is_listening ? sink->retry_ns <= now_ns : is_heard(sink, now_ns))
+			in = POLLIN;
+		if (sink->fd >= 0 && sink->fd == sink->in_fd) {
+			watch(watched, sink, sink->fd, out | in | POLLRDHUP);
+		} else {
+			/* POLLERR comes unasked: a FIFO's or pipe's reader is gone. */
+			watch(watched, sink, sink->is_regular ? -1 : sink->fd, out ? out : POLLRDHUP);
+			watch(watched, sink, sink->in_fd, in);
+		}
+	}
+}
+
+static void sooner(uint64_t *next, uint64_t when)
+{
+	if (when < *next)
+		*next = when;
+}
+
+/* When something is due without being woken; UINT64_MAX: never. */
+static uint64_t next_due(uint64_t now_ns)
+{
+	uint64_t next = UINT64_MAX;
+	bool all;
+
+	emitter_lock();
+	all = anything_is_all();
+	emitter_unlock();
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+
+		if (sink_state(sink) < SINK_OPEN)
+			continue;
+		if (sink->is_listening ? sink->retry_ns > now_ns
+				       : (sink->fd < 0 || (sink->is_regular && sink->is_lost)))
+			sooner(&next, sink->retry_ns);
+		if (sink->request_count >= LIMIT_REQUESTS_PER_S)
+			sooner(&next, sink->requests_from_ns + 1000000000u);
+		if (!sink_is_streaming(sink))
+			continue;
+		sooner(&next, flusher.next_tick_ns);
+		if (stream.shared.block)
+			sooner(&next, block_due_ns());
+		if (all)
+			sooner(&next, flusher.next_drain_ns);
+	}
+	return next;
+}
+
+static void read_requests(struct sink *sink, uint64_t now_ns)
+{
+	uint8_t bytes[4096];
+	ssize_t count = read(sink->fd, bytes, sizeof bytes);
+
+	if (count > 0 && !control_bytes(sink, bytes, (size_t)count, now_ns))
+		sink_gone(sink, now_ns);
+	else if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
+		sink_gone(sink, now_ns);
+}
+
+static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
+{
+	if (sink_state(sink) < SINK_OPEN)
+		return;
+	if (sink->is_connecting && fd == sink->fd) {
+		sink->scheme->retry(sink, now_ns);
+		return;
+	}
+	if (fd == sink->in_fd && (events & (POLLIN | POLLHUP | POLLERR | POLLRDHUP))) {
+		if (fd == sink->fd)
+			read_requests(sink, now_ns);
+		else if (sink->scheme && sink->scheme->readable)
+			sink->scheme->readable(sink, now_ns);
+	} else if (fd == sink->fd && (events & (POLLERR | POLLHUP))) {
+		sink_gone(sink, now_ns);
+	}
+}
+
+static void wait_and_handle(struct watched *watched, uint64_t until_ns)
+{
+	uint64_t now_ns = clock_ns(), left = until_ns > now_ns ? until_ns - now_ns : 0;
+	struct timespec timeout = { (time_t)(left / 1000000000u), (long)(left % 1000000000u) };
+	uint64_t wakes;
+
+	if (ppoll(watched->fds, watched->count, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0)
+		return;
+	now_ns = clock_ns();
+	if (watched->fds[0].revents && read(wake_fd, &wakes, sizeof wakes) < 0) {
+		/* Somebody else has read it: nobody has. */
+	}
+	for (nfds_t i = 1; i < watched->count; i++)
+		if (watched->fds[i].revents)
+			handle(watched->sinks[i], watched->fds[i].fd, watched->fds[i].revents, now_ns);
+}
+
+static void retry_and_close(uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+
+		if (sink_state(sink) == SINK_OPEN && sink->fd < 0 && !sink->is_listening && sink->scheme &&
+		    sink->scheme->retry && now_ns >= sink->retry_ns)
+			sink->scheme->retry(sink, now_ns);
+	}
+}
+
+/* Writes what is left, says goodbye, and frees; bounded by the deadline. Locked on entry
+ * and exit, not in between. */
+static void close_sink(struct sink *sink, uint64_t deadline_ns)
+{
+	bool says_bye = sink_is_streaming(sink) && !sink->is_new;
+
+	for (int part = 0; part < 2 && says_bye; part++) {
+		/* First the queue, so that goodbye knows what was delivered; then goodbye. */
+		if (part == 1)
+			goodbye(sink, flusher.tick, clock_ns());
+		emitter_unlock();
+		while (sink_is_streaming(sink) && sink->queue_count > 0 && clock_ns() < deadline_ns) {
+			struct pollfd fd = { .fd = sink->fd, .events = POLLOUT };
+			uint64_t left_ns = deadline_ns - clock_ns();
+
+			sink_write(sink, clock_ns());
+			if (sink->queue_count > 0 && sink->is_regular)
+				break;
+			if (sink->queue_count > 0 && left_ns < deadline_ns)
+				poll(&fd, 1, (int)(left_ns / 1000000) + 1);
+		}
+		emitter_lock();
+		says_bye = sink_is_streaming(sink) && sink->queue_count == 0;
+	}
+	if (sink->is_regular && says_bye) {
+		uint8_t end[RECORDING_END_BYTES];
+
+		recording_end(&sink->recording, end, stream.marker, stream.number);
+		if (write(sink->fd, end, sizeof end) != (ssize_t)sizeof end &&
+		    ftruncate(sink->fd, (off_t)sink->recording.offset) < 0) {
+			/* Then it is a recording without a clean end, and says so. */
+		}
+	}
+	leases_drop(sink);
+	sink_free(sink);
+	blocks_trim();
+	pthread_cond_broadcast(&emitter.flushed);
+}
+
+static void close_removed(void)
+{
+	emitter_lock();
+	/* With one that listened go those it let in. */
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_state(&sinks[i]) == SINK_OPEN && sinks[i].parent >= 0 &&
+		    sink_state(&sinks[sinks[i].parent]) == SINK_CLOSING) {
+			sinks[i].close_by_ns = sinks[sinks[i].parent].close_by_ns;
+			sink_set_state(&sinks[i], SINK_CLOSING);
+		}
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_state(&sinks[i]) == SINK_CLOSING)
+			close_sink(&sinks[i], sinks[i].close_by_ns);
+	emitter_unlock();
+}
+
+static void close_all(void)
+{
+	uint64_t deadline = clock_ns() + flusher.linger_ns;
+
+	emitter_lock();
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+			if (sink_state(&sinks[i]) >= SINK_OPEN && (pass == 1 || !sinks[i].is_listening))
+				close_sink(&sinks[i], deadline);
+	emitter_unlock();
+}
+
+static void *run(void *arg)
+{
+	static struct watched watched;
+
+	(void)arg;
+	for (;;) {
+		uint64_t now_ns;
+		bool stop;
+
+		watch_all(&watched, clock_ns());
+		wait_and_handle(&watched, next_due(clock_ns()));
+		now_ns = clock_ns();
+		retry_and_close(now_ns);
+		turn(now_ns);
+		close_removed();
+		emitter_lock();
+		stop = flusher.stop_wanted;
+		emitter_unlock();
+		if (stop)
+			break;
+	}
+	turn(clock_ns());
+	discard_all();
+	/* The last figures, with nothing on its way any more. */
+	emitter_lock();
+	if (emitter.streaming_count > 0)
+		beat(clock_ns());
+	emitter_unlock();
+	close_all();
+	return NULL;
+}
+
+int flusher_start(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	int err;
+
+	err = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (err < 0)
+		return -errno;
+	__atomic_store_n(&wake_fd, err, __ATOMIC_SEQ_CST);
+	flusher.stop_wanted = flusher.sync_wanted = flusher.has_fence = flusher.has_listener = false;
+	flusher.fence_wanted = flusher.fence_passed = 0;
+	flusher.next_drain_ns = 0;
+	flusher.drain_ns = DRAIN_NS_MAX;
+	flusher.tick_ns = LIMIT_TICK_NS_DEFAULT;
+	flusher.linger_ns = emitter.options.linger_ns;
+	flusher.next_tick_ns = flusher.tick = 0;
+	flusher.drained_ticks = clock_ticks();
+	flusher.last_tick_ns = clock_ns();
+	flusher.next_sync_ns = flusher.last_tick_ns + LIMIT_SYNC_NS;
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 256 << 10);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&flusher.thread, &attributes, run, NULL);
+	if (err == EINVAL)              /* a program with much static TLS: as large as usual, then */
+		err = pthread_create(&flusher.thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (err) {
+		close_wake_fd();
+		return -err;
+	}
+	pthread_setname_np(flusher.thread, "telem");
+	flusher.has_thread = true;
+	return 0;
+}
+
+void flusher_stop(uint64_t linger_ns)
+{
+	bool has_thread = flusher.has_thread;
+
+	flusher.linger_ns = linger_ns;
+	flusher.stop_wanted = true;
+	flusher.has_thread = false;
+	flusher_wake();
+	emitter_unlock();
+	if (has_thread)
+		pthread_join(flusher.thread, NULL);
+	emitter_lock();
+	close_wake_fd();
+	__atomic_store_n(&emitter.coarse_ticks, 0, __ATOMIC_RELAXED);
+	emitter.streaming_count = 0;
+}
+
+uint64_t flusher_cpu_ns(void)
+{
+	clockid_t clock;
+	struct timespec spent = { 0, 0 };
+
+	if (flusher.has_thread && pthread_getcpuclockid(flusher.thread, &clock) == 0)
+		clock_gettime(clock, &spent);
+	return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+}
+
+void flusher_forget(void)
+{
+	flusher.has_thread = false;
+	waker_count = 0;
+	close_wake_fd();
+}

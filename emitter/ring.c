@@ -1,0 +1,263 @@
+#include "emitter/ring.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "emitter/emitter.h"
+
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+#define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+static uint64_t segment_bytes(const struct ring *ring)
+{
+	return (ring->mask + 1) / RING_SEGMENTS;
+}
+
+static uint64_t segment_end(const struct ring *ring, uint64_t position)
+{
+	return (position + segment_bytes(ring) - 1) & ~(segment_bytes(ring) - 1);
+}
+
+struct ring *ring_new(size_t bytes)
+{
+	struct ring *ring = emitter_map(sizeof *ring);
+
+	if (!ring)
+		return NULL;
+	ring->slots = emitter_map(bytes);
+	if (!ring->slots) {
+		emitter_unmap(ring, sizeof *ring);
+		return NULL;
+	}
+	ring->mask = bytes - 1;
+	ring->bytes = bytes;
+	ring->head = bytes;
+	ring_reset(ring);
+	return ring;
+}
+
+void ring_free(struct ring *ring)
+{
+	emitter_unmap(ring->slots, ring->bytes);
+	emitter_unmap(ring, sizeof *ring);
+}
+
+void ring_reset(struct ring *ring)
+{
+	/* head goes on, from a segment's start: a position is never used twice. */
+	uint64_t start = segment_end(ring, ring->head);
+
+	STORE(ring->head, start);
+	STORE(ring->tail, start);
+	ring->task = ring->announced_task = ring->consumer_task = 0;
+	STORE(ring->limit, RING_LOOK);
+}
+
+static uint64_t slot_word(const struct ring *ring, uint64_t position, uint32_t which)
+{
+	return LOAD(((uint64_t *)(void *)(ring->slots + (position & ring->mask)))[which]);
+}
+
+/* Counts the events from position on, which nobody will take any more. */
+static void count_lost(const struct ring *ring, uint64_t position, uint64_t end)
+{
+	int task = ring->announced_task;
+
+	/* From a segment's start: its first word is the task. The consumer may have taken a part. */
+	for (uint64_t at = end - segment_bytes(ring); at < end;) {
+		uint64_t word = slot_word(ring, at, 0), value = slot_word(ring, at, 1);
+		uint32_t site = word & (RING_PAYLOAD - 1);
+
+		if (site == 0 && (value & 0xff) == RING_TASK)
+			task = (int)(value >> 8);
+		else if (site != 0 && at >= position)
+			ring_lost(task, site);
+		at += (uint64_t)ring_record_slots(word, value) * RING_SLOT_BYTES;
+	}
+}
+
+/* Makes the segment that starts at start writable: false when the consumer still needs it. */
+static bool segment_open(struct ring *ring, uint64_t start)
+{
+	uint64_t needed = start + segment_bytes(ring) - (ring->mask + 1);
+	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+	while (tail < needed) {
+		if (LOAD(emitter.policy) != TELEM_OVERWRITE)
+			return false;
+		/* Acquire and release: what the consumer read before, it has read; what we write
+		 * after is not taken for what was there. */
+		if (__atomic_compare_exchange_n(&ring->tail, &tail, needed, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			count_lost(ring, tail, needed);
+			break;
+		}
+	}
+	return true;
+}
+
+static bool wait_for_room(struct ring *ring, uint64_t start)
+{
+	uint64_t end;
+	int cancel;
+	bool is_open = false;
+
+	/* A full ring costs no reading of the clock under the other policies. */
+	if (LOAD(emitter.policy) != TELEM_BLOCK)
+		return false;
+	end = clock_ns() + LOAD(emitter.block_wait_ns);
+	/* Cancelled in its sleep the thread would leave the ring claimed. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	/* Only while somebody drains. (clock_nanosleep() leaves errno alone.) */
+	while (LOAD(emitter.policy) == TELEM_BLOCK && LOAD(emitter.coarse_ticks)) {
+		flusher_wake();
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
+		is_open = segment_open(ring, start);
+		if (is_open || clock_ns() >= end)
+			break;
+	}
+	pthread_setcancelstate(cancel, NULL);
+	return is_open;
+}
+
+/* Room for a record of so many slots, in a later segment if need be; returns where, or 0.
+ * Only while limit is RING_BUSY. */
+static uint64_t make_room(struct ring *ring, uint32_t slots)
+{
+	uint64_t head = ring->head, end = segment_end(ring, head);
+	bool announce = ring->task != ring->announced_task;
+
+	if (end - head >= (uint64_t)(slots + announce) * RING_SLOT_BYTES) {
+		if (!announce)
+			return head;
+	} else {
+		if (!segment_open(ring, end) && !wait_for_room(ring, end))
+			return 0;
+		for (; head < end; head += RING_SLOT_BYTES)
+			ring_slot_store(ring, head, 0, RING_PAD);
+	}
+	ring_slot_store(ring, head, 0, RING_TASK | (uint64_t)(uint32_t)ring->task << 8);
+	ring->announced_task = ring->task;
+	return head + RING_SLOT_BYTES;
+}
+
+/* The first event, a new segment, a task to announce, a payload, a full ring, an
+ * interrupted writer. */
+bool ring_put_slow(struct ring *ring, uint64_t limit, uint32_t site, uint64_t ticks, uint64_t value,
+		   const void *payload)
+{
+	uint32_t slots = ring_record_slots(site, value);
+	uint64_t position;
+
+	if (limit == RING_BUSY)
+		return false;
+	STORE(ring->limit, RING_BUSY);
+	SIGNAL_FENCE();
+	position = make_room(ring, slots);
+	if (position == 0) {
+		SIGNAL_FENCE();
+		STORE(ring->limit, RING_LOOK);
+		return false;
+	}
+	ring_slot_store(ring, position, ticks << 16 | site, value);
+	position += RING_SLOT_BYTES;
+	for (uint32_t i = 1; i < slots; i++, position += RING_SLOT_BYTES) {
+		uint64_t words[2] = { 0, 0 };
+		uint32_t at = (i - 1) * RING_SLOT_BYTES, left = (uint32_t)value - at;
+
+		memcpy(words, (const uint8_t *)payload + at, left < RING_SLOT_BYTES ? left : RING_SLOT_BYTES);
+		ring_slot_store(ring, position, words[0], words[1]);
+	}
+	SIGNAL_FENCE();
+	__atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
+	SIGNAL_FENCE();
+	STORE(ring->limit, segment_end(ring, position));
+	return true;
+}
+
+void ring_task(struct ring *ring, int task)
+{
+	ring->task = task;
+	if (LOAD(ring->limit) != RING_BUSY)
+		STORE(ring->limit, RING_LOOK);
+}
+
+uint64_t ring_waiting(const struct ring *ring)
+{
+	/* tail first: under `overwrite` it may pass what head was. */
+	uint64_t tail = LOAD(ring->tail);
+
+	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) - tail;
+}
+
+/* How much of a copy is whole records. */
+static uint32_t whole_records(const uint8_t *copy, uint32_t bytes)
+{
+	uint32_t at = 0;
+
+	while (at < bytes) {
+		uint64_t words[2];
+		uint32_t record;
+
+		memcpy(words, copy + at, sizeof words);
+		record = ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
+		if (record > bytes - at)
+			break;
+		at += record;
+	}
+	return at;
+}
+
+uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
+{
+	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+	for (;;) {
+		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), end = segment_end(ring, tail + 1);
+		uint32_t bytes;
+
+		if (tail >= head)
+			return 0;
+		if (end > head)
+			end = head;
+		if (end - tail > room)
+			end = tail + room;
+		for (uint64_t at = tail; at < end; at += RING_SLOT_BYTES) {
+			uint64_t words[2] = { slot_word(ring, at, 0), slot_word(ring, at, 1) };
+
+			memcpy(out + (at - tail), words, sizeof words);
+		}
+		bytes = whole_records(out, (uint32_t)(end - tail));
+		/* Fails when the producer gave this up meanwhile: the copy may be torn. */
+		if (__atomic_compare_exchange_n(&ring->tail, &tail, tail + bytes, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+			return bytes;
+	}
+}
+
+uint32_t ring_cost_ps(void)
+{
+	enum { ROUNDS = 2048 };
+	static uint32_t cost_ps;
+	static uint8_t out[ROUNDS * 2 * RING_SLOT_BYTES];
+	struct ring *ring;
+	uint64_t start, end;
+
+	if (cost_ps)
+		return cost_ps;
+	ring = ring_new(LIMIT_RING_BYTES_MIN);
+	if (!ring)
+		return 0;
+	for (uint32_t i = 0; i < ROUNDS; i++)         /* first the pages */
+		ring_put(ring, 1, clock_ticks(), i);
+	while (ring_take(ring, out, sizeof out))
+		;
+	start = clock_ns();
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		ring_put(ring, 1, clock_ticks(), i);
+	end = clock_ns();
+	cost_ps = (uint32_t)((end - start) * 1000 / ROUNDS);
+	ring_free(ring);
+	return cost_ps;
+}

@@ -1,0 +1,675 @@
+/* shard.c -- sums: one shard of cells for each thread and task, and what records into them.
+ *
+ * The straight case is inline in telem.h: this thread has a cell of the site. Here are
+ * the first times, the distributions, the stream, and the shared shard of threads beyond
+ * the limits, whose cells are added to with locked instructions. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emitter/emitter.h"
+#include "emitter/ring.h"
+
+__thread struct telem_thread_ telem_thread_;
+
+/* This thread's state, and whether it is inside a slow path: a signal handler that comes
+ * then must not wait for a lock its own thread holds. */
+static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+static __thread int is_inside __attribute__((tls_model("initial-exec")));
+static __thread int cancel_state __attribute__((tls_model("initial-exec")));     /* before the lock */
+/* The thread's destructor has run: what comes later goes to the shared shard. */
+static __thread bool is_over __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t exit_key;
+static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+static bool has_exit_key;
+/* This thread was beyond the limits so many events ago: it asks again now and then. */
+static __thread uint32_t refused_count __attribute__((tls_model("initial-exec")));
+#define EVENTS_REFUSED 1024u
+
+static struct shard *free_shards;
+static uint64_t *free_histograms;    /* linked through their first word */
+static uint32_t next_shard_id = 1;
+
+void emitter_lock(void)
+{
+	int before;
+
+	is_inside++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	/* A thread that is cancelled while it waits in here would keep the lock for ever. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	pthread_mutex_lock(&emitter.lock);
+	cancel_state = before;
+}
+
+void emitter_unlock(void)
+{
+	int before = cancel_state;
+
+	pthread_mutex_unlock(&emitter.lock);
+	pthread_setcancelstate(before, NULL);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	is_inside--;
+}
+
+/* ---- histograms ---- */
+
+#define HISTOGRAM_BYTES (HISTOGRAM_BUCKETS * sizeof(uint64_t))
+#define HISTOGRAMS_A_STEP 16u
+
+uint64_t *histogram_take(void)
+{
+	uint64_t *taken;
+
+	if (!free_histograms) {
+		uint64_t *step = emitter.histogram_count + HISTOGRAMS_A_STEP <= LIMIT_HISTOGRAMS
+					 ? emitter_map(HISTOGRAM_BYTES * HISTOGRAMS_A_STEP) : NULL;
+
+		if (!step) {
+			__atomic_store_n(&emitter.no_histogram, true, __ATOMIC_RELAXED);
+			return NULL;
+		}
+		emitter.histogram_count += HISTOGRAMS_A_STEP;
+		for (uint32_t i = 0; i < HISTOGRAMS_A_STEP; i++) {
+			uint64_t *one = step + (size_t)i * HISTOGRAM_BUCKETS;
+
+			*(uint64_t **)(void *)one = free_histograms;
+			free_histograms = one;
+		}
+	}
+	taken = free_histograms;
+	free_histograms = *(uint64_t **)(void *)taken;
+	*(uint64_t **)(void *)taken = NULL;
+	return taken;
+}
+
+static void histogram_give(uint64_t *histogram)
+{
+	memset(histogram, 0, HISTOGRAM_BYTES);
+	*(uint64_t **)(void *)histogram = free_histograms;
+	free_histograms = histogram;
+	__atomic_store_n(&emitter.no_histogram, false, __ATOMIC_RELAXED);
+}
+
+/* ---- a shard's life ---- */
+
+static struct shard *shard_take(uint32_t cell_count)
+{
+	struct shard **link = &free_shards, *shard;
+	size_t bytes;
+
+	for (; (shard = *link); link = &shard->next)
+		if (shard->cell_count >= cell_count) {
+			*link = shard->next;
+			return shard;
+		}
+	/* None is large enough: more sites have come since. One that is too small makes way. */
+	if ((shard = free_shards)) {
+		free_shards = shard->next;
+		emitter_unmap(shard, shard->mapped_bytes);
+		emitter.shard_count--;
+	}
+	if (emitter.shard_count >= LIMIT_SHARDS)
+		return NULL;
+	bytes = (sizeof *shard + cell_count * sizeof *shard->cells + 4095) & ~(size_t)4095;
+	shard = emitter_map(bytes);
+	if (!shard)
+		return NULL;
+	emitter.shard_count++;
+	shard->mapped_bytes = bytes;
+	shard->id = next_shard_id++;
+	shard->cells = (struct telem_cell *)(void *)((uint8_t *)shard + ((sizeof *shard + 63) & ~(size_t)63));
+	shard->cell_count = (uint32_t)((bytes - (size_t)((uint8_t *)shard->cells - (uint8_t *)shard)) /
+				       sizeof *shard->cells);
+	return shard;
+}
+
+/* Room for what is registered now and for some more. */
+static uint32_t cells_wanted(void)
+{
+	uint32_t wanted = emitter.site_count + emitter.site_count / 4 + 16;
+
+	return wanted < LIMIT_EMITTER_SITES ? wanted : LIMIT_EMITTER_SITES;
+}
+
+struct shard *shard_for(struct thread *thread, struct task *task)
+{
+	struct shard *shard, **link = &thread->shards;
+
+	emitter_lock();
+	/* What this thread no longer works for is its to give back. */
+	while ((shard = *link)) {
+		bool is_entered = false;
+
+		for (uint32_t i = 0; i <= thread->depth; i++)
+			is_entered |= thread->stack[i] == shard;
+		if (shard->task->has_ended && !is_entered)
+			shard_fold(thread, shard);
+		else
+			link = &shard->next;
+	}
+	shard = shard_take(cells_wanted());
+	if (shard) {
+		shard->task = task;
+		shard->next_of_task = task->shards;
+		task->shards = shard;
+		shard->next = thread->shards;
+		thread->shards = shard;
+	}
+	emitter_unlock();
+	return shard;
+}
+
+void shard_enter(struct shard *shard)
+{
+	telem_thread_.cell_count = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	telem_thread_.cells = shard->cells;
+	telem_thread_.shard = shard->id;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	telem_thread_.cell_count = shard->cell_count;
+}
+
+static void cell_fold(struct telem_cell *into, struct telem_cell *from, const struct site_entry *site, bool owns_gauge)
+{
+	if (from->count == 0 && from->min == 0 && from->max == 0 && from->streamed == 0)
+		return;
+	if (site_kind_is_timed(site->kind)) {
+		if (from->count && (into->count == 0 || from->min < into->min))
+			into->min = from->min;
+		if (from->max > into->max)
+			into->max = from->max;
+		into->sum += from->sum;
+	} else if (site->kind == SITE_GAUGE && site->detail == 0) {
+		if (owns_gauge)
+			into->sum = from->sum;
+	} else {
+		into->sum += from->sum;
+		into->min += from->min;
+		into->max += from->max;
+	}
+	into->count += from->count;
+	if (from->buckets) {
+		if (!into->buckets)
+			into->buckets = histogram_take();
+		if (into->buckets)
+			for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+				into->buckets[i] += from->buckets[i];
+		histogram_give(from->buckets);
+	}
+	memset(from, 0, sizeof *from);
+}
+
+void shard_fold(struct thread *thread, struct shard *shard)
+{
+	struct task *task = shard->task;
+	struct shard **link;
+
+	emitter.ended_task.is_used = true;
+	for (uint32_t i = 1; i < emitter.site_count && i < shard->cell_count; i++) {
+		struct site_entry *site = &emitter.sites[i];
+
+		/* The books stay the task's until it leaves, too: its events may be on their way. */
+		task->emitted[site->class_id] += shard->cells[i].streamed;
+		task->dropped[site->class_id] += shard->cells[i].dropped;
+		cell_fold(&emitter.ended.cells[i], &shard->cells[i], site, site_owner(site) == shard->id);
+		site_owner_replace(site, shard->id, emitter.ended.id);
+	}
+	for (link = &task->shards; *link != shard; link = &(*link)->next_of_task)
+		;
+	*link = shard->next_of_task;
+	for (link = &thread->shards; *link != shard; link = &(*link)->next)
+		;
+	*link = shard->next;
+	shard->task = NULL;
+	shard->next = free_shards;
+	free_shards = shard;
+	task_left(task);
+}
+
+/* ---- a thread's life ---- */
+
+static void thread_exit(void *arg)
+{
+	struct thread *thread = arg;
+
+	is_over = true;
+	self = NULL;
+	telem_thread_ = (struct telem_thread_){ 0 };
+	emitter_lock();
+	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
+	thread->depth = 0;
+	while (thread->shards)
+		shard_fold(thread, thread->shards);
+	thread->has_ended = true;        /* the flusher empties the ring, then frees it */
+	emitter.ended_count++;
+	emitter_unlock();
+	flusher_thread_ended();
+}
+
+static void make_exit_key(void)
+{
+	has_exit_key = pthread_key_create(&exit_key, thread_exit) == 0;
+}
+
+/* This code may be unloaded now; no thread's end must come here any more. */
+__attribute__((destructor)) static void delete_exit_key(void)
+{
+	if (has_exit_key)
+		pthread_key_delete(exit_key);
+	has_exit_key = false;
+}
+
+static struct thread *thread_take(void)
+{
+	struct thread *thread;
+
+	for (thread = emitter.threads; thread; thread = thread->next)
+		if (thread->is_free)
+			return thread;
+	thread = emitter_map(sizeof *thread);
+	if (thread) {
+		thread->is_free = true;
+		thread->next = emitter.threads;
+		/* The flusher walks the list under the lock. */
+		emitter.threads = thread;
+	}
+	return thread;
+}
+
+static struct thread *attach(void)
+{
+	char name[32] = "";
+	struct thread *thread;
+	struct task *task;
+	struct shard *shard;
+
+	pthread_once(&exit_key_once, make_exit_key);
+	if (!has_exit_key)
+		return NULL;
+	prctl(PR_GET_NAME, name);
+	emitter_lock();
+	thread = thread_take();
+	task = thread ? task_make(name, (pid_t)syscall(SYS_gettid)) : NULL;
+	if (task) {
+		thread->is_free = thread->has_ended = false;
+		thread->depth = 0;
+		emitter.thread_count++;
+	}
+	emitter_unlock();
+	if (!task)
+		return NULL;
+	shard = shard_for(thread, task);
+	if (!shard || pthread_setspecific(exit_key, thread) != 0) {
+		emitter_lock();
+		task->has_ended = true;
+		if (shard)
+			shard_fold(thread, shard);
+		else
+			task_left(task);
+		thread->is_free = true;
+		emitter.thread_count--;
+		emitter_unlock();
+		return NULL;
+	}
+	thread->stack[0] = shard;
+	if (thread->ring)
+		ring_task(thread->ring, task->id);
+	return thread;
+}
+
+struct thread *thread_self(void)
+{
+	if (!self && !is_over && !is_inside && emitter_runs() && refused_count++ % EVENTS_REFUSED == 0) {
+		is_inside++;
+		self = attach();
+		if (self) {
+			telem_thread_.ring = self->ring;
+			shard_enter(self->stack[0]);
+			refused_count = 0;
+		}
+		is_inside--;
+	}
+	return self;
+}
+
+void thread_forget(void)
+{
+	self = NULL;
+	is_inside = 0;
+	refused_count = 0;
+	telem_thread_ = (struct telem_thread_){ 0 };
+	if (has_exit_key)
+		pthread_setspecific(exit_key, NULL);
+}
+
+/* Only what was used: the pages are the parent's as long as nobody writes to them. */
+static void cells_clear(struct telem_cell *cells, uint32_t cell_count)
+{
+	if (cell_count > emitter.site_count)
+		cell_count = emitter.site_count;
+	for (uint32_t i = 0; i < cell_count; i++)
+		if (cells[i].buckets)
+			histogram_give(cells[i].buckets);
+	memset(cells, 0, cell_count * sizeof *cells);
+}
+
+void shards_forget(void)
+{
+	struct thread *thread;
+	struct shard *shard, *next;
+
+	for (thread = emitter.threads; thread; thread = thread->next) {
+		for (shard = thread->shards; shard; shard = next) {
+			next = shard->next;
+			cells_clear(shard->cells, shard->cell_count);
+			shard->next = free_shards;
+			free_shards = shard;
+		}
+		thread->shards = NULL;
+		thread->is_free = true;
+		thread->has_ended = false;
+		if (thread->ring)
+			ring_reset(thread->ring);
+	}
+	cells_clear(emitter.ended.cells, emitter.ended.cell_count);
+	cells_clear(emitter.shared.cells, emitter.shared.cell_count);
+	emitter.thread_count = emitter.ended_count = 0;
+}
+
+/* ---- recording, out of line ---- */
+
+/* This thread's cell, with all that has to be made first; NULL: the shared one, if any. */
+static struct telem_cell *cell_make(struct telem_site *site)
+{
+	struct telem_cell *cell;
+	struct thread *thread;
+	struct shard *shard;
+	int saved = errno;
+
+	if (!is_inside)
+		emitter_restart_in_child();
+	thread = thread_self();
+	if (thread && !is_inside && site->id && !telem_cell_(site)) {
+		/* More sites than when the shard was made: a larger one, the old one stays as it is. */
+		is_inside++;
+		shard = shard_for(thread, thread->stack[thread->depth]->task);
+		if (shard && shard->cell_count > site->id) {
+			thread->stack[thread->depth] = shard;
+			shard_enter(shard);
+		}
+		is_inside--;
+	}
+	cell = telem_cell_(site);
+	errno = saved;
+	return cell;
+}
+
+/* For threads without a cell, and signal handlers that interrupt a slow path: where several
+ * may add at once. NULL: telemetry is not running. */
+static struct telem_cell *cell_shared(const struct telem_site *site)
+{
+	if (!emitter_runs() || site->id == 0 || site->id >= LIMIT_EMITTER_SITES)
+		return NULL;
+	__atomic_store_n(&emitter.shared_task.is_used, true, __ATOMIC_RELAXED);
+	return &emitter.shared.cells[site->id];
+}
+
+static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, uint64_t frees, uint64_t freed_bytes)
+{
+	struct telem_cell *cell = cell_shared(site);
+
+	if (!cell)
+		return;
+	__atomic_fetch_add(&cell->count, count, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->sum, sum, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->min, frees, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->max, freed_bytes, __ATOMIC_RELAXED);
+	if (telem_level_(site) == TELEM_ALL) {       /* no ring is shared: counted as lost */
+		__atomic_fetch_add(&cell->streamed, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&cell->dropped, 1, __ATOMIC_RELAXED);
+	}
+}
+
+void telem_add_slow_(struct telem_site *site, uint64_t n)
+{
+	if (cell_make(site))
+		telem_count_(site, telem_level_(site), n);
+	else
+		shared_add(site, 1, n, 0, 0);
+}
+
+void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
+{
+	if (cell_make(site)) {
+		if (add)
+			telem_gauge_add_(site, telem_level_(site), n);
+		else
+			telem_gauge_set_(site, telem_level_(site), n);
+	} else if (add) {
+		shared_add(site, 1, (uint64_t)n, 0, 0);
+	} else {
+		struct telem_cell *cell = cell_shared(site);
+
+		if (cell) {
+			__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
+			__atomic_store_n(&site->owner, emitter.shared.id, __ATOMIC_RELAXED);
+			shared_add(site, 1, 0, 0, 0);
+		}
+	}
+}
+
+void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free)
+{
+	if (!cell_make(site))
+		shared_add(site, !is_free, is_free ? 0 : bytes, is_free, is_free ? bytes : 0);
+	else if (is_free)
+		telem_free_(site, telem_level_(site), bytes);
+	else
+		telem_alloc_(site, telem_level_(site), bytes);
+}
+
+/* The ring, at this thread's first event at level all; NULL when there is none to have. */
+static struct ring *ring_make(void)
+{
+	int saved = errno;
+	struct ring *ring = NULL;
+
+	if (self && !is_inside) {
+		is_inside++;
+		emitter_lock();
+		ring = self->ring;
+		if (!ring && emitter.ring_count < LIMIT_RINGS) {
+			ring = ring_new(__atomic_load_n(&emitter.ring_bytes, __ATOMIC_RELAXED));
+			emitter.ring_count += ring != NULL;
+			if (ring) {
+				ring->task = self->stack[self->depth]->task->id;
+				self->ring = ring;
+			}
+		}
+		emitter_unlock();
+		telem_thread_.ring = ring;
+		is_inside--;
+	}
+	errno = saved;
+	return ring;
+}
+
+static inline __attribute__((always_inline)) void stream(struct telem_site *site, struct telem_cell *cell,
+							 uint64_t ticks, uint64_t value)
+{
+	struct ring *ring = telem_thread_.ring;
+
+	telem_add_(&cell->streamed, 1);
+	if (__builtin_expect(!ring, 0))
+		ring = ring_make();
+	if (__builtin_expect(!ring || !ring_put(ring, site->id, ticks, value), 0))
+		telem_add_(&cell->dropped, 1);
+}
+
+void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
+{
+	stream(site, cell, telem_stamp(), value);
+}
+
+void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
+{
+	uint64_t ticks = __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED);
+
+	stream(site, cell, ticks ? ticks : telem_stamp(), value);
+}
+
+static void stream_payload(struct telem_site *site, struct telem_cell *cell, const void *payload, uint32_t bytes)
+{
+	struct ring *ring = telem_thread_.ring;
+
+	telem_add_(&cell->streamed, 1);
+	if (!ring)
+		ring = ring_make();
+	if (!ring || !ring_put_payload(ring, site->id, telem_stamp(), payload, bytes))
+		telem_add_(&cell->dropped, 1);
+}
+
+void telem_mark_(struct telem_site *site, uint64_t key)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (!cell)
+		cell = cell_make(site);
+	if (!cell) {
+		shared_add(site, 1, 0, 0, 0);
+		return;
+	}
+	telem_add_(&cell->count, 1);
+	if (telem_level_(site) == TELEM_ALL)
+		telem_stream_(site, cell, key);
+}
+
+static __attribute__((noinline)) void histogram_first(struct telem_cell *cell)
+{
+	int saved = errno;
+
+	if (!is_inside) {
+		is_inside++;
+		emitter_lock();
+		/* Released: the flusher that sees it sees zeroes behind it. */
+		__atomic_store_n(&cell->buckets, histogram_take(), __ATOMIC_RELEASE);
+		emitter_unlock();
+		is_inside--;
+	}
+	errno = saved;
+}
+
+static inline __attribute__((always_inline)) void distribute(struct telem_site *site, uint64_t value, uint64_t ticks)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (__builtin_expect(!cell, 0)) {
+		cell = cell_make(site);
+		if (!cell) {
+			shared_add(site, 1, value, 0, 0);
+			return;
+		}
+	}
+	if (__builtin_expect(!cell->buckets, 0) && !__atomic_load_n(&emitter.no_histogram, __ATOMIC_RELAXED))
+		histogram_first(cell);
+	if (__builtin_expect(value < cell->min || cell->count == 0, 0))
+		__atomic_store_n(&cell->min, value, __ATOMIC_RELAXED);
+	if (__builtin_expect(value > cell->max, 0))
+		__atomic_store_n(&cell->max, value, __ATOMIC_RELAXED);
+	telem_add_(&cell->count, 1);
+	telem_add_(&cell->sum, value);
+	if (cell->buckets)
+		telem_add_(&cell->buckets[histogram_index(value)], 1);
+	if (telem_level_(site) == TELEM_ALL)
+		stream(site, cell, ticks, value);
+}
+
+void telem_value_(struct telem_site *site, uint64_t n)
+{
+	distribute(site, n, telem_level_(site) == TELEM_ALL ? telem_stamp() : 0);
+}
+
+void telem_duration_(struct telem_site *site, uint64_t start_ticks)
+{
+	uint64_t now;
+
+	if (start_ticks == 0 || telem_level_(site) == TELEM_OFF)
+		return;
+	now = telem_stamp();
+	/* Stamps of two processors may differ by a little. */
+	distribute(site, now > start_ticks ? clock_duration_ns(now - start_ticks) : 0, now);
+}
+
+void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count)
+{
+	struct telem_cell *cell = telem_cell_(site);
+	uint64_t payload[1 + LIMIT_FIELDS];
+
+	if (!cell)
+		cell = cell_make(site);
+	if (!cell) {
+		shared_add(site, 1, 0, 0, 0);
+		return;
+	}
+	telem_add_(&cell->count, 1);
+	if (telem_level_(site) != TELEM_ALL)
+		return;
+	if (field_count > LIMIT_FIELDS)
+		field_count = LIMIT_FIELDS;
+	if (!site_fields_are_known(site) && !is_inside) {
+		is_inside++;
+		site_fields(site, fields, field_count);
+		is_inside--;
+	}
+	/* Two bits of type a field, then the values. */
+	payload[0] = 0;
+	for (uint32_t i = 0; i < field_count; i++) {
+		payload[0] |= (uint64_t)fields[i].type << (2 * i);
+		payload[1 + i] = fields[i].bits;
+	}
+	stream_payload(site, cell, payload, (1 + field_count) * 8);
+}
+
+void telem_log_(struct telem_site *site, const char *format, ...)
+{
+	struct telem_cell *cell = telem_cell_(site);
+	char text[LIMIT_TEXT_BYTES + 1];
+	int saved = errno, length;
+	va_list arguments;
+
+	if (!cell)
+		cell = cell_make(site);
+	if (!cell) {
+		shared_add(site, 1, 0, 0, 0);
+		return;
+	}
+	telem_add_(&cell->count, 1);
+	if (telem_level_(site) != TELEM_ALL)
+		return;
+	va_start(arguments, format);
+	length = vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	/* LIMIT_TEXT_BYTES + 1 says: cut. */
+	if (length >= 0)
+		stream_payload(site, cell, text, (uint32_t)length < sizeof text ? (uint32_t)length : sizeof text);
+	errno = saved;
+}
+
+/* Policy `overwrite`: the thread gives up its own oldest events. */
+void ring_lost(int task, uint32_t site)
+{
+	struct shard *shard = self ? self->shards : NULL;
+
+	while (shard && (shard->task->id != task || site >= shard->cell_count || !shard->cells[site].streamed))
+		shard = shard->next;
+	if (shard)
+		telem_add_(&shard->cells[site].dropped, 1);
+	else                            /* of a task that ended: where its sums went */
+		__atomic_fetch_add(&emitter.ended.cells[site].dropped, 1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,18 @@
+/* snapshot.h -- cumulative figures, summed over shards. All calls locked, by the flusher. */
+#ifndef TELEM_EMITTER_SNAPSHOT_H
+#define TELEM_EMITTER_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct writer;
+struct sink;
+
+/* VALUES, BUCKETS, BOOKS, and SNAPSHOT that closes the tick: everything, or what changed
+ * since the last time that it was not everything. */
+void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, bool everything, uint64_t now_ns);
+/* The books of one sink. */
+void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint64_t now_ns);
+/* Events at level all so far, and those of them that never reached a block. */
+void snapshot_books(uint64_t *emitted, uint64_t *dropped);
+#endif

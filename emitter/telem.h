@@ -1,0 +1,673 @@
+/* telem.h -- see inside your running program from a terminal.
+ *
+ * Link libtelem, say what is worth seeing, call telem_start(); then run
+ * `telemtop PID`. What the program says costs one compare and one branch while it
+ * is off, about a nanosecond while it is summed, and about two clock readings
+ * while every single event is streamed to somebody who looks.
+ *
+ *	#include <telem.h>
+ *	TELEM_CLASS(net, "socket I/O", TELEM_SUM);
+ *
+ *	int main(void)
+ *	{
+ *		telem_start(NULL);
+ *		for (;;)
+ *			TELEM_SPAN(net, "request") {
+ *				size_t n = serve();
+ *				TELEM_COUNT(net, "bytes out", n);
+ *			}
+ *	}
+ *
+ * A *site* is a named place or thing that produces events; a *class* is a group of
+ * sites that is switched together. Both have a *level*: off, sum or all. Arguments
+ * of a site that is off are not evaluated. Sites of one class, kind and name are
+ * one site, wherever they stand. Names are string literals or live as long as the
+ * program; the library copies them when they are registered.
+ *
+ * All calls may be made from any thread, before telem_start() and after
+ * telem_stop() (they then record nothing). The recording macros may be used in
+ * signal handlers: an event that interrupts another one's recording may be dropped,
+ * and is counted. No call changes errno, and none raises a signal. Functions that
+ * can fail return 0 (or an id) or a negative errno; telem_error() says why in words.
+ *
+ * C11 and C++17, GCC or Clang (GNU extensions are marked with __extension__).
+ * -DTELEM_DISABLE compiles every call away. */
+#ifndef TELEM_H
+#define TELEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+#define TELEM_VERSION "0.1.0"
+
+/* How much a class or site records. */
+enum telem_level {
+	TELEM_OFF = 0,       /* nothing: one compare and one branch */
+	TELEM_SUM = 1,       /* counts, sums and histograms in this process; sent once a tick to who looks */
+	TELEM_ALL = 2        /* and every single event is streamed */
+};
+
+/* What a value is measured in; the monitor prints it so. */
+enum telem_unit { TELEM_NONE = 0, TELEM_NS = 1, TELEM_BYTES = 2 };
+
+enum telem_severity { TELEM_DEBUG = 0, TELEM_INFO = 1, TELEM_WARN = 2, TELEM_ERROR = 3, TELEM_FATAL = 4 };
+
+/* What to do with a new event when a thread's ring is full. */
+enum telem_policy {
+	TELEM_DROP = 0,      /* lose the new one (default) */
+	TELEM_OVERWRITE = 1, /* lose the oldest ones: a flight recorder */
+	TELEM_BLOCK = 2      /* wait up to the timeout while somebody is reading, then lose it */
+};
+
+/* Everything has a default at zero, so `{ .size = sizeof o }` and NULL both do. */
+struct telem_options {
+	size_t size;               /* sizeof (struct telem_options), for later versions */
+	const char *name;          /* of the program; default: its file name */
+	const char *config;        /* like the TELEM variable (below), applied before it */
+	uint64_t linger_ns;        /* longest wait of telem_stop() for sinks; default 100 ms, at most 60 s */
+	bool ignore_environment;   /* do not read TELEM */
+	bool no_discovery;         /* do not listen on the discovery socket */
+};
+
+/* ---- life --------------------------------------------------------------------
+ *
+ * TELEM="sink=fifo:/tmp/app.telem;net=all;mem=off;flush=100ms;ring=1M;policy=drop"
+ * configures a program without recompiling it. Settings are separated by `;`:
+ *   sink=ADDRESS[,control]   as telem_sink_add(); `control` lets TCP peers set levels
+ *   CLASS=off|sum|all        own level of a class, also of one that is not registered yet
+ *   all=off|sum|all          own level of every class
+ *   flush=TIME ring=BYTES policy=drop|overwrite|block[:TIME] name=TEXT discovery=on|off
+ * TIME has a unit (ns us ms s), BYTES may end in K, M or G. */
+
+/* Starts telemetry: reads the options and TELEM, opens the discovery socket
+ * ($XDG_RUNTIME_DIR/telem/PID.sock, else /tmp/telem-UID/PID.sock) and a sleeping
+ * thread. Returns 0; -EALREADY when it runs already; -EBUSY when another copy of
+ * libtelem in this process has it; -EINVAL for a bad setting (the good ones hold and
+ * telemetry runs); another negative errno when the thread cannot be made. A
+ * discovery socket that cannot be opened is no failure: telem_error() tells.
+ * In a set-uid program TELEM is ignored and no discovery socket opens. */
+int telem_start(const struct telem_options *options_or_null);
+/* Sends what is recorded, says goodbye to every sink and closes it; waits at most
+ * the linger time. Idempotent, also called at exit. Events after it are not recorded.
+ * Everything can be started again. */
+void telem_stop(void);
+/* The latest thing that went wrong, in one line; "" when nothing did. Valid for ever;
+ * the text may be replaced by a later one. */
+const char *telem_error(void);
+
+/* ---- levels ------------------------------------------------------------------ */
+
+struct telem_class;
+struct telem_site;
+
+/* The program's own level; a viewer's lease overrides it while that viewer is there.
+ * Takes effect in other threads at once. 0, or -EINVAL. */
+int telem_class_level(struct telem_class *cls, enum telem_level level);
+/* By name, e.g. "net", or "net.request" for one site. -ENOENT when there is none. */
+int telem_level_set(const char *name, enum telem_level level);
+/* The level in force, leases of viewers included; -ENOENT. */
+int telem_level_get(const char *name);
+/* Every class: true all, false off. */
+void telem_enable_all(bool on);
+
+/* ---- sinks -------------------------------------------------------------------
+ *
+ * Each has a bounded queue of its own and never slows another. A new sink is told
+ * everything a reader must know before its first event. The functions return an
+ * id >= 0 for telem_sink_remove(), -ENOTCONN before telem_start(), or a negative errno. */
+
+/* By address: fifo:PATH, unix:PATH, tcp:HOST:PORT (listens), connect:HOST:PORT,
+ * file:PATH, fd:N. A FIFO is made (0600) when there is none, and its control way is
+ * PATH.ctl. Append ",control" to a TCP address on loopback to let peers set levels. */
+int telem_sink_add(const char *address);
+int telem_sink_fifo(const char *path);
+int telem_sink_unix(const char *path);                                   /* listens */
+int telem_sink_tcp_listen(const char *host, int port, bool control);     /* host: loopback only; port 0: any */
+int telem_sink_tcp_connect(const char *host, int port, bool control);    /* retries; HOST numeric or localhost */
+int telem_sink_file(const char *path);                                   /* a recording; must not exist */
+/* Takes fd over, a pipe, socket or file open for writing, and closes it at the end. */
+int telem_sink_fd(int fd);
+/* Sends what is queued (at most the linger time), says goodbye, closes. -ENOENT. */
+int telem_sink_remove(int id);
+/* Adds address, then removes id: nothing is missing from the two together. Returns the new
+ * sink's id, or a negative errno with the old one untouched. */
+int telem_sink_redirect(int id, const char *address);
+
+/* Returns when every event recorded before the call has been handed to the sinks'
+ * kernels or was counted as dropped: 0, -ETIMEDOUT, -ENOTCONN when not started. A
+ * fence, so other threads may go on emitting. Not for signal handlers. */
+int telem_flush(uint64_t timeout_ns);
+/* Tells every sink all definitions again. */
+void telem_sync(void);
+
+/* Longest time an event waits before it leaves: 1 ms to 10 s, default 100 ms. */
+int telem_set_flush_interval(uint64_t ns);
+/* Bytes of a thread's ring: 64 KiB to 64 MiB, rounded up to a power of two, default
+ * 1 MiB; threads that have a ring already keep it. 16 bytes hold an event. */
+int telem_set_ring_bytes(size_t bytes);
+/* timeout_ns: for TELEM_BLOCK, at most 10 s. */
+int telem_set_policy(enum telem_policy policy, uint64_t timeout_ns);
+
+/* What telemetry did so far. emitted == delivered + dropped + queued at any moment when no
+ * thread is emitting. While somebody reads, queued is 0 after telem_flush(); while nobody
+ * does, the latest events wait in the rings for whoever comes, and telem_stop() drops them. */
+struct telem_statistics {
+	uint64_t emitted;          /* events at level all */
+	uint64_t delivered;        /* taken whole by the kernel for at least one sink */
+	uint64_t dropped;          /* lost: ring full, queue full, sink gone, too big, nobody listening at stop */
+	uint64_t queued;           /* in rings and queues */
+	uint64_t bytes_sent;       /* handed to the kernel, all sinks together */
+	uint64_t memory_bytes;     /* held by the library */
+	uint64_t flusher_cpu_ns;   /* CPU time of its thread */
+	uint32_t sinks;            /* that stream now */
+	uint32_t sites, classes, tasks, threads;
+};
+void telem_stats(struct telem_statistics *out);
+
+/* ---- tasks -------------------------------------------------------------------
+ *
+ * Events belong to the task that the thread is in: its own, or one it entered. */
+
+/* Names this thread's own task (default: the thread's name). */
+void telem_task_name(const char *name);
+/* A task that is not a thread: a request, an actor, a green thread. Returns its id
+ * (> 0), or -ENOSPC. May be entered by any thread, by several at once too. */
+int telem_task_new(const char *name);
+/* This thread works for task id until it leaves it. Nests to a depth of 8; -EINVAL,
+ * -ENOSPC. Costs about 10 ns; allocates at a thread's first entry into a task. */
+int telem_task_enter(int id);
+void telem_task_leave(void);
+/* The task will not be entered again; its figures join the ended ones. */
+void telem_task_end(int id);
+
+/* ======== below: how it works. What ends in _ is no interface. ================ */
+
+#define TELEM_ABI_ 1
+
+enum telem_kind_ {
+	TELEM_KIND_SPAN_ = 1, TELEM_KIND_LATENCY_, TELEM_KIND_VALUE_, TELEM_KIND_COUNTER_, TELEM_KIND_GAUGE_,
+	TELEM_KIND_ALLOC_, TELEM_KIND_MARK_, TELEM_KIND_EVENT_, TELEM_KIND_LOG_
+};
+
+struct telem_class {
+	const char *name, *help;
+	uint8_t own_level;         /* until registered: the level asked for */
+	uint8_t id;
+	uint8_t reserved[6];
+};
+
+/* 64 bytes, so that the first load brings all that is needed. */
+struct telem_site {
+	uint8_t level;             /* in force; the only thing a site that is off touches */
+	uint8_t kind, unit, detail;    /* detail: severity of a log */
+	uint32_t id;               /* 0: not registered */
+	struct telem_class *cls;
+	const char *name, *file;
+	uint32_t line;
+	uint32_t owner;            /* gauges: the shard that set it last */
+	uint64_t reserved[3];
+};
+
+/* One site's sums in one thread and task; that thread alone writes. */
+struct telem_cell {
+	uint64_t count;            /* events; allocations */
+	uint64_t sum;              /* of the values; bytes allocated; a gauge's value */
+	uint64_t min, max;         /* of the values; frees and bytes freed */
+	uint64_t *buckets;         /* histogram, or NULL */
+	uint64_t streamed;         /* events at level all ... */
+	uint64_t dropped;          /* ... and those of them the ring had no room for */
+	uint64_t reserved;
+};
+
+/* What a thread touches; cell_count is 0 until it has recorded something. */
+struct telem_thread_ {
+	struct telem_cell *cells;
+	uint32_t cell_count, shard;
+	void *ring;
+};
+
+/* One module (program or shared object) with its classes and sites. Each of its files
+ * enters and leaves; the first and the last time count. */
+struct telem_module_ {
+	uint32_t abi, entered;
+	struct telem_class **classes, **classes_end;
+	struct telem_site **sites, **sites_end;
+};
+
+/* A numeric field of an event. */
+struct telem_field { const char *name; uint8_t type; uint64_t bits; };
+enum { TELEM_FIELD_INT_ = 0, TELEM_FIELD_UINT_ = 1, TELEM_FIELD_DOUBLE_ = 2 };
+
+#define TELEM_CAT2_(a, b) a##b
+#define TELEM_CAT_(a, b) TELEM_CAT2_(a, b)
+
+#ifndef TELEM_DISABLE
+
+void telem_module_enter_(struct telem_module_ *module);
+void telem_module_leave_(struct telem_module_ *module);
+void telem_site_register_(struct telem_site *site, const struct telem_module_ *module);
+/* Out of line: the first event of a thread, and whatever needs more than adding. */
+void telem_add_slow_(struct telem_site *site, uint64_t n);
+void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add);
+void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free);
+void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
+void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
+void telem_mark_(struct telem_site *site, uint64_t key);
+void telem_value_(struct telem_site *site, uint64_t n);
+void telem_duration_(struct telem_site *site, uint64_t start_ticks);
+void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count);
+void telem_log_(struct telem_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint64_t telem_clock_read_(void);
+
+extern __thread struct telem_thread_ telem_thread_ __attribute__((tls_model("initial-exec")));
+extern uint32_t telem_clock_is_tsc_;
+extern struct telem_class telem_class_mem, telem_class_gc, telem_class_task, telem_class_frame, telem_class_log;
+#pragma GCC visibility pop
+
+#define TELEM_INLINE_ static inline __attribute__((always_inline, unused))
+#define TELEM_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+
+/* Clock ticks: of the TSC where the kernel trusts it, else nanoseconds. 0, which records
+ * nothing, before the first telem_start(). */
+TELEM_INLINE_ uint64_t telem_stamp(void)
+{
+#ifdef __x86_64__
+	if (__builtin_expect(__atomic_load_n(&telem_clock_is_tsc_, __ATOMIC_RELAXED), 1))
+		return __builtin_ia32_rdtsc();
+#endif
+	return telem_clock_read_();
+}
+
+/* A thread's own figure: one instruction where that exists, so that a signal handler
+ * that adds to the same one loses nothing. The flusher reads it relaxed. */
+TELEM_INLINE_ void telem_add_(uint64_t *figure, uint64_t n)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(TELEM_PORTABLE_ADD)
+	__asm__("addq %1, %0" : "+m"(*figure) : "er"(n) : "cc");
+#else
+	__atomic_store_n(figure, __atomic_load_n(figure, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
+#endif
+}
+
+TELEM_INLINE_ uint8_t telem_level_(const struct telem_site *site)
+{
+	return __atomic_load_n(&site->level, __ATOMIC_RELAXED);
+}
+
+/* This thread's cell of the site; NULL when it has none yet. */
+TELEM_INLINE_ struct telem_cell *telem_cell_(const struct telem_site *site)
+{
+	uint32_t id = site->id;
+
+	return __builtin_expect(id < telem_thread_.cell_count, 1) ? telem_thread_.cells + id : NULL;
+}
+
+TELEM_INLINE_ void telem_count_(struct telem_site *site, uint8_t level, uint64_t n)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (TELEM_UNLIKELY_(!cell)) {
+		telem_add_slow_(site, n);
+		return;
+	}
+	telem_add_(&cell->count, 1);
+	telem_add_(&cell->sum, n);
+	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+		telem_stream_(site, cell, n);
+}
+
+TELEM_INLINE_ void telem_gauge_set_(struct telem_site *site, uint8_t level, int64_t n)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (TELEM_UNLIKELY_(!cell)) {
+		telem_gauge_slow_(site, n, false);
+		return;
+	}
+	telem_add_(&cell->count, 1);
+	__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
+	/* The last setter owns the gauge; written only when it changes hands. */
+	if (TELEM_UNLIKELY_(__atomic_load_n(&site->owner, __ATOMIC_RELAXED) != telem_thread_.shard))
+		__atomic_store_n(&site->owner, telem_thread_.shard, __ATOMIC_RELAXED);
+	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+		telem_stream_coarse_(site, cell, (uint64_t)n);
+}
+
+TELEM_INLINE_ void telem_gauge_add_(struct telem_site *site, uint8_t level, int64_t n)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (TELEM_UNLIKELY_(!cell)) {
+		telem_gauge_slow_(site, n, true);
+		return;
+	}
+	telem_add_(&cell->count, 1);
+	telem_add_(&cell->sum, (uint64_t)n);
+	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+		telem_stream_coarse_(site, cell, (uint64_t)n);
+}
+
+TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t bytes)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (TELEM_UNLIKELY_(!cell)) {
+		telem_alloc_slow_(site, bytes, false);
+		return;
+	}
+	telem_add_(&cell->count, 1);
+	telem_add_(&cell->sum, bytes);
+	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+		telem_stream_coarse_(site, cell, bytes);
+}
+
+TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t bytes)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (TELEM_UNLIKELY_(!cell)) {
+		telem_alloc_slow_(site, bytes, true);
+		return;
+	}
+	telem_add_(&cell->min, 1);
+	telem_add_(&cell->max, bytes);
+	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+		telem_stream_coarse_(site, cell, (uint64_t)0 - bytes);
+}
+
+/* Where sites stand: in C a section of pointers that the module hands over when it is
+ * loaded. C++ may not put the statics of inline functions and templates into a named
+ * section, so there a static object a site does the same. */
+extern struct telem_class *__start_telem_classes[] __attribute__((weak, visibility("hidden")));
+extern struct telem_class *__stop_telem_classes[] __attribute__((weak, visibility("hidden")));
+extern struct telem_site *__start_telem_sites[] __attribute__((weak, visibility("hidden")));
+extern struct telem_site *__stop_telem_sites[] __attribute__((weak, visibility("hidden")));
+
+__attribute__((weak, visibility("hidden"))) struct telem_module_ telem_module_ = {
+	TELEM_ABI_, 0, __start_telem_classes, __stop_telem_classes, __start_telem_sites, __stop_telem_sites
+};
+__attribute__((constructor, unused)) static void telem_module_load_(void) { telem_module_enter_(&telem_module_); }
+__attribute__((destructor, unused)) static void telem_module_unload_(void) { telem_module_leave_(&telem_module_); }
+
+#define TELEM_SITE_INIT_(cls_, kind_, unit_, detail_, name_)                                     \
+	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, 0, { 0, 0, 0 } }
+
+#ifndef __cplusplus
+#define TELEM_SITE_(cls, kind, unit, detail, name)                                               \
+	__extension__({                                                                          \
+		static struct telem_site telem_s_ = TELEM_SITE_INIT_(cls, kind, unit, detail, name);     \
+		static struct telem_site *telem_p_ __attribute__((section("telem_sites"), used)) = &telem_s_; \
+		&telem_s_;                                                                       \
+	})
+#else
+} /* extern "C" */
+namespace telem_detail_ {
+template <class Site> struct registered {
+	registered() { telem_site_register_(Site::get(), &telem_module_); }
+	static registered one;
+};
+template <class Site> registered<Site> registered<Site>::one;
+}
+extern "C" {
+#define TELEM_SITE_(cls, kind, unit, detail, name)                                               \
+	__extension__({                                                                          \
+		struct telem_site_here_ {                                                        \
+			static struct telem_site *get()                                          \
+			{                                                                        \
+				static struct telem_site s =                                     \
+					TELEM_SITE_INIT_(cls, kind, unit, detail, name);         \
+				return &s;                                                       \
+			}                                                                        \
+		};                                                                               \
+		(void)&::telem_detail_::registered<telem_site_here_>::one;                       \
+		telem_site_here_::get();                                                         \
+	})
+#endif
+
+/* Runs call(site, level, ...) out of line when the site is not off. */
+#define TELEM_IF_ON_(cls, kind, unit, detail, name, ...)                                         \
+	do {                                                                                     \
+		struct telem_site *const telem_site_ = TELEM_SITE_(cls, kind, unit, detail, name);       \
+		const uint8_t telem_lvl_ = telem_level_(telem_site_);                            \
+		if (TELEM_UNLIKELY_(telem_lvl_)) {                                               \
+			__VA_ARGS__;                                                             \
+		}                                                                                \
+	} while (0)
+
+/* ======== the instruments ===================================================== */
+
+/* Defines a class, once, at file scope; level is the program's own one. At most 64
+ * classes a program; one of the same name elsewhere is the same class. mem, gc, task,
+ * frame and log are there already. */
+#define TELEM_CLASS(name_, help_, level_)                                                        \
+	struct telem_class telem_class_##name_ = { #name_, (help_), (level_), 0, { 0, 0, 0, 0, 0, 0 } }; \
+	static struct telem_class *telem_class_here_##name_                                      \
+		__attribute__((section("telem_classes"), used)) = &telem_class_##name_
+/* Names a class that another file defines. */
+#define TELEM_CLASS_DECLARE(name_) extern struct telem_class telem_class_##name_
+
+/* A span: how long a section of code takes, in ns. About 1.1 pairs of clock readings.
+ * A begun span is a value on the stack; where it ends, in the same thread, is yours. */
+struct telem_span { struct telem_site *site; uint64_t start; int once; };
+
+TELEM_INLINE_ struct telem_span telem_span_begin(struct telem_site *site)
+{
+	struct telem_span span = { site, 0, 1 };
+
+	if (TELEM_UNLIKELY_(telem_level_(site)))
+		span.start = telem_stamp();
+	return span;
+}
+TELEM_INLINE_ void telem_span_end(struct telem_span *span)
+{
+	if (TELEM_UNLIKELY_(span->start)) {
+		telem_duration_(span->site, span->start);
+		span->start = 0;
+	}
+}
+/* A site to begin spans of: struct telem_span s = telem_span_begin(TELEM_SPAN_SITE(net, "accept")); */
+#define TELEM_SPAN_SITE(cls, name) TELEM_SITE_(cls, TELEM_KIND_SPAN_, TELEM_NS, 0, name)
+/* TELEM_SPAN(net, "accept") { ... }: ends with the block, however it is left: its end,
+ * return, goto or an exception. break and continue leave the span, not a loop round it. */
+#define TELEM_SPAN(cls, name)                                                                    \
+	for (struct telem_span TELEM_CAT_(telem_span_, __LINE__) __attribute__((cleanup(telem_span_end))) = \
+		     telem_span_begin(TELEM_SPAN_SITE(cls, name));                               \
+	     TELEM_CAT_(telem_span_, __LINE__).once; TELEM_CAT_(telem_span_, __LINE__).once = 0)
+/* A declaration: from here to the end of the enclosing block. break is the loop's own. */
+#define TELEM_SPAN_HERE(cls, name)                                                               \
+	struct telem_span TELEM_CAT_(telem_span_, __LINE__) __attribute__((cleanup(telem_span_end), unused)) = \
+		telem_span_begin(TELEM_SPAN_SITE(cls, name))
+
+/* The time since start = telem_stamp(), taken anywhere, in any thread, and carried by
+ * you; no table. 0 records nothing. */
+#define TELEM_LATENCY(cls, name, start)                                                          \
+	TELEM_IF_ON_(cls, TELEM_KIND_LATENCY_, TELEM_NS, 0, name, telem_duration_(telem_site_, (start)))
+
+/* A point in time with a 64-bit key that ties it to other marks. */
+#define TELEM_MARK(cls, name, key)                                                               \
+	TELEM_IF_ON_(cls, TELEM_KIND_MARK_, TELEM_NONE, 0, name, telem_mark_(telem_site_, (uint64_t)(key)))
+
+/* Adds n (unsigned) to a counter. About 1 ns at sum. Like every argument here n is not
+ * evaluated while the site is off: no side effects in it. */
+#define TELEM_COUNT(cls, name, n)                                                                \
+	TELEM_IF_ON_(cls, TELEM_KIND_COUNTER_, TELEM_NONE, 0, name,                              \
+		     telem_count_(telem_site_, telem_lvl_, (uint64_t)(n)))
+
+/* Sets a gauge (signed 64-bit), whichever thread did last ... */
+#define TELEM_GAUGE(cls, name, n)                                                                \
+	TELEM_IF_ON_(cls, TELEM_KIND_GAUGE_, TELEM_NONE, 0, name,                                \
+		     telem_gauge_set_(telem_site_, telem_lvl_, (int64_t)(n)))
+/* ... or moves it by n: the gauge is the sum over all threads. Use one of the two a gauge. */
+#define TELEM_GAUGE_ADD(cls, name, n)                                                            \
+	TELEM_IF_ON_(cls, TELEM_KIND_GAUGE_, TELEM_NONE, 1, name,                                \
+		     telem_gauge_add_(telem_site_, telem_lvl_, (int64_t)(n)))
+
+/* A value (unsigned, below 2^42 for its histogram) with a distribution. */
+#define TELEM_VALUE(cls, name, n, unit)                                                          \
+	TELEM_IF_ON_(cls, TELEM_KIND_VALUE_, unit, 0, name, telem_value_(telem_site_, (uint64_t)(n)))
+
+/* An event with 1 to 8 named numeric fields, each TELEM_F("status", status). Counted at
+ * sum, whole at all. */
+#define TELEM_EVENT(cls, name, ...)                                                              \
+	TELEM_IF_ON_(cls, TELEM_KIND_EVENT_, TELEM_NONE, 0, name,                                \
+		     const struct telem_field telem_f_[] = { __VA_ARGS__ };                      \
+		     telem_event_(telem_site_, telem_f_, (uint32_t)(sizeof telem_f_ / sizeof telem_f_[0])))
+
+/* A log line, printf-like, at most 2 KiB of text: counted at sum (log pressure), its text
+ * sent at all. The severity is the place's: a constant. */
+#define TELEM_LOG(severity, ...)                                                                 \
+	TELEM_IF_ON_(log, TELEM_KIND_LOG_, TELEM_NONE, severity, TELEM_FIRST_(__VA_ARGS__, ),    \
+		     telem_log_(telem_site_, __VA_ARGS__))
+#define TELEM_FIRST_(first, ...) first
+
+/* bytes of a type came to life, or ended; the same number both times. About 1 ns at sum. */
+#define TELEM_ALLOC(type, bytes)                                                                 \
+	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, #type,                              \
+		     telem_alloc_(telem_site_, telem_lvl_, (uint64_t)(bytes)))
+#define TELEM_FREE(type, bytes)                                                                  \
+	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, #type,                              \
+		     telem_free_(telem_site_, telem_lvl_, (uint64_t)(bytes)))
+
+#else /* TELEM_DISABLE: nothing is evaluated, nothing is linked. */
+#pragma GCC visibility pop
+
+#define TELEM_NOTHING_(value) __extension__({ value; })
+#define telem_start(options) __extension__({ (void)(options); 0; })
+#define telem_stop() ((void)0)
+#define telem_error() ""
+#define telem_class_level(cls, level) TELEM_NOTHING_(0)
+#define telem_level_set(name, level) TELEM_NOTHING_(0)
+#define telem_level_get(name) TELEM_NOTHING_(0)
+#define telem_enable_all(on) ((void)0)
+#define telem_sink_add(address) TELEM_NOTHING_(0)
+#define telem_sink_fifo(path) TELEM_NOTHING_(0)
+#define telem_sink_unix(path) TELEM_NOTHING_(0)
+#define telem_sink_tcp_listen(host, port, control) TELEM_NOTHING_(0)
+#define telem_sink_tcp_connect(host, port, control) TELEM_NOTHING_(0)
+#define telem_sink_file(path) TELEM_NOTHING_(0)
+#define telem_sink_fd(fd) TELEM_NOTHING_(0)
+#define telem_sink_remove(id) TELEM_NOTHING_(0)
+#define telem_sink_redirect(id, address) TELEM_NOTHING_(0)
+#define telem_flush(timeout_ns) TELEM_NOTHING_(0)
+#define telem_sync() ((void)0)
+#define telem_set_flush_interval(ns) TELEM_NOTHING_(0)
+#define telem_set_ring_bytes(bytes) TELEM_NOTHING_(0)
+#define telem_set_policy(policy, timeout_ns) TELEM_NOTHING_(0)
+#define telem_stats(out) __builtin_memset((out), 0, sizeof *(out))
+#define telem_task_name(name) ((void)0)
+#define telem_task_new(name) TELEM_NOTHING_(1)
+#define telem_task_enter(id) __extension__({ (void)sizeof(id); 0; })
+#define telem_task_leave() ((void)0)
+#define telem_task_end(id) ((void)sizeof(id))
+#define telem_stamp() ((uint64_t)0)
+struct telem_span { int once; };
+int telem_unused_(const char *format, ...);
+#define TELEM_CLASS(name, help, level) struct telem_class
+#define TELEM_CLASS_DECLARE(name) struct telem_class
+#define TELEM_SPAN_SITE(cls, name) ((struct telem_site *)0)
+#define telem_span_begin(site) __extension__((struct telem_span){ 1 })
+#define telem_span_end(span) ((void)(span))
+#define TELEM_SPAN(cls, name)                                                                    \
+	for (int TELEM_CAT_(telem_once_, __LINE__) = 1; TELEM_CAT_(telem_once_, __LINE__);         \
+	     TELEM_CAT_(telem_once_, __LINE__) = 0)
+#define TELEM_SPAN_HERE(cls, name) typedef int TELEM_CAT_(telem_here_, __LINE__) __attribute__((unused))
+#define TELEM_LATENCY(cls, name, start) ((void)sizeof(start))
+#define TELEM_MARK(cls, name, key) ((void)sizeof(key))
+#define TELEM_COUNT(cls, name, n) ((void)sizeof(n))
+#define TELEM_GAUGE(cls, name, n) ((void)sizeof(n))
+#define TELEM_GAUGE_ADD(cls, name, n) ((void)sizeof(n))
+#define TELEM_VALUE(cls, name, n, unit) ((void)sizeof(n))
+#define TELEM_EVENT(cls, name, ...) ((void)sizeof(telem_unused_("", __VA_ARGS__)))
+#define TELEM_LOG(severity, ...) ((void)sizeof(telem_unused_(__VA_ARGS__)))
+#define TELEM_ALLOC(type, bytes) ((void)sizeof(bytes))
+#define TELEM_FREE(type, bytes) ((void)sizeof(bytes))
+
+#endif /* TELEM_DISABLE */
+
+/* malloc and friends that keep the books by type, with what the allocator really gave. */
+#define telem_malloc(type, bytes) TELEM_TAKEN_(type, malloc(bytes))
+#define telem_calloc(type, count, bytes) TELEM_TAKEN_(type, calloc((count), (bytes)))
+#define telem_free(type, pointer)                                                                \
+	do {                                                                                     \
+		void *telem_pointer_ = (pointer);                                                \
+		if (telem_pointer_) {                                                            \
+			TELEM_FREE(type, malloc_usable_size(telem_pointer_));                    \
+			free(telem_pointer_);                                                    \
+		}                                                                                \
+	} while (0)
+#define telem_realloc(type, pointer, bytes)                                                      \
+	__extension__({                                                                          \
+		void *telem_old_ = (pointer);                                                    \
+		size_t telem_had_ = telem_old_ ? malloc_usable_size(telem_old_) : 0;             \
+		void *telem_new_ = realloc(telem_old_, (bytes));                                 \
+		if (telem_new_) {                                                                \
+			if (telem_had_)                                                          \
+				TELEM_FREE(type, telem_had_);                                    \
+			TELEM_ALLOC(type, malloc_usable_size(telem_new_));                       \
+		}                                                                                \
+		telem_new_;                                                                      \
+	})
+#define TELEM_TAKEN_(type, call)                                                                 \
+	__extension__({                                                                          \
+		void *telem_new_ = (call);                                                       \
+		if (telem_new_)                                                                  \
+			TELEM_ALLOC(type, malloc_usable_size(telem_new_));                       \
+		telem_new_;                                                                      \
+	})
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#ifdef TELEM_DISABLE
+#define TELEM_F(name, value) (value)
+#elif defined(__cplusplus)
+#include <cstring>
+#include <type_traits>
+template <class T> static inline struct telem_field telem_field_(const char *name, T value)
+{
+	struct telem_field field = { name, TELEM_FIELD_UINT_, 0 };
+
+	if constexpr (std::is_floating_point<T>::value) {
+		double number = static_cast<double>(value);
+		field.type = TELEM_FIELD_DOUBLE_;
+		std::memcpy(&field.bits, &number, sizeof number);
+	} else {
+		field.type = std::is_signed<T>::value ? TELEM_FIELD_INT_ : TELEM_FIELD_UINT_;
+		field.bits = static_cast<uint64_t>(value);
+	}
+	return field;
+}
+#define TELEM_F(name, value) telem_field_((name), (value))
+#else
+static inline __attribute__((unused)) uint64_t telem_double_bits_(double number)
+{
+	union { double number; uint64_t bits; } both = { number };
+
+	return both.bits;
+}
+static inline __attribute__((unused)) uint64_t telem_uint_bits_(uint64_t number) { return number; }
+static inline __attribute__((unused)) uint64_t telem_int_bits_(int64_t number) { return (uint64_t)number; }
+#define TELEM_F(name, value)                                                                     \
+	{ (name),                                                                                \
+	  _Generic((value), float: TELEM_FIELD_DOUBLE_, double: TELEM_FIELD_DOUBLE_,             \
+		   unsigned char: TELEM_FIELD_UINT_, unsigned short: TELEM_FIELD_UINT_,          \
+		   unsigned int: TELEM_FIELD_UINT_, unsigned long: TELEM_FIELD_UINT_,            \
+		   unsigned long long: TELEM_FIELD_UINT_, _Bool: TELEM_FIELD_UINT_,              \
+		   default: TELEM_FIELD_INT_),                                                   \
+	  _Generic((value), float: telem_double_bits_, double: telem_double_bits_,               \
+		   unsigned char: telem_uint_bits_, unsigned short: telem_uint_bits_,            \
+		   unsigned int: telem_uint_bits_, unsigned long: telem_uint_bits_,              \
+		   unsigned long long: telem_uint_bits_, _Bool: telem_uint_bits_,                \
+		   default: telem_int_bits_)(value) }
+#endif
+
+#include <malloc.h>
+#include <stdlib.h>
+#endif

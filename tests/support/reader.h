@@ -1,0 +1,100 @@
+/* reader.h -- a reader of streams for tests: every message decoded, the figures kept.
+ *
+ * Takes blocks and messages apart with protocol/ and nothing of the monitor. Any wrong
+ * block, message, sequence or time fails the test at once. */
+#ifndef TESTS_SUPPORT_READER_H
+#define TESTS_SUPPORT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/block.h"
+#include "protocol/decode.h"
+#include "protocol/histogram.h"
+#include "tests/support/proc.h"
+
+struct reader_event { uint32_t task, site; uint64_t time_ns, value; };
+/* A site as told, its latest cumulative values (whole program), and what came of it. */
+struct reader_site {
+	char name[LIMIT_NAME_BYTES];
+	uint32_t id, class_id, kind, unit, detail, level, own_level, line, field_count;
+	char fields[LIMIT_FIELDS][LIMIT_NAME_BYTES];
+	uint64_t count, sum, min, max, bucket_total;
+	uint64_t buckets[HISTOGRAM_BUCKETS];
+	uint64_t event_count, event_sum;
+};
+struct reader_class { char name[LIMIT_NAME_BYTES]; uint32_t level, own_level, leases, level_count; char by[64]; };
+struct reader_task {
+	char name[LIMIT_NAME_BYTES];
+	uint64_t thread_id, event_count, next_seq;
+	bool is_known, has_ended, has_seq;
+	struct { uint64_t emitted, dropped, taken; } books[LIMIT_CLASSES];
+};
+
+struct reader {
+	int fd;                          /* own */
+	struct block_reader blocks;
+	struct decoder *decoder;
+	bool at_end, is_lossy;           /* is_lossy: gaps are no failure */
+	bool keeps_events;
+	uint64_t byte_count, block_count, kind_count[256];
+	uint64_t pid, stream, control, policy, first_ns;
+	char program[128];
+	struct reader_class classes[LIMIT_CLASSES];
+	struct reader_site *sites;       /* [site_room], by id */
+	uint32_t site_room;
+	struct reader_task *tasks;       /* by slot */
+	uint64_t event_count, gap_count;
+	struct reader_event *events;     /* keeps_events */
+	size_t event_room;
+	struct message_bye bye;
+	bool has_bye;
+	struct message_sink sink;
+	struct message_snapshot snapshot;
+	uint64_t ack_request, ack_code, ack_count;
+	char ack_text[128], log_text[LIMIT_TEXT_BYTES + 1];
+	uint64_t log_cut, log_severity;
+	struct number record[LIMIT_FIELDS];
+	uint32_t record_count;
+	uint64_t next_request;
+};
+
+/* Takes fd over, which becomes non-blocking. End with reader_free(); NULL is fine. */
+struct reader *reader_new(int fd);
+/* Connects; fails the test when nobody listens by the deadline. */
+struct reader *reader_unix(const char *path);
+struct reader *reader_tcp(uint16_t port);
+void reader_free(struct reader *reader);
+/* Reads and decodes what is there now; false when there was nothing. */
+bool reader_pump(struct reader *reader);
+/* Until the writer closes. */
+void reader_to_end(struct reader *reader);
+/* The bytes of a whole recording. */
+void reader_feed(struct reader *reader, const uint8_t *bytes, size_t count);
+
+/* Reads until condition holds; fails the test at the deadline. */
+#define READ_UNTIL(reader, condition)                                                            \
+	do {                                                                                     \
+		int64_t read_until_ = proc_now_ms() + 5000 * proc_slowness();                    \
+		while (!(condition)) {                                                           \
+			if (!reader_pump(reader))                                                \
+				reader_wait(reader);                                             \
+			if (proc_now_ms() > read_until_)                                         \
+				proc_failed("READ_UNTIL(" #condition ")", __FILE__, __LINE__);   \
+		}                                                                                \
+	} while (0)
+/* For bytes, a few ms at most. */
+void reader_wait(struct reader *reader);
+
+/* "class.name"; NULL when it has not been told. */
+const struct reader_site *reader_site(const struct reader *reader, const char *name);
+const struct reader_class *reader_class(const struct reader *reader, const char *name);
+const struct reader_task *reader_task(const struct reader *reader, const char *name);
+/* Sends bytes or a request (with the next number) and, for the request, waits for its
+ * ACK; returns the code. */
+void reader_send(struct reader *reader, const void *bytes, size_t count);
+uint64_t reader_request(struct reader *reader, struct message request);
+/* The books of BYE and of every task and class are even, and what came is what was taken. */
+void reader_check_books(const struct reader *reader);
+#endif

@@ -1,0 +1,2187 @@
+/* libtelem from inside: what a program says through telem.h, and what a reader of the
+ * stream then knows. One process is emitter and reader at once. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "emitter/telem.h"
+#include "protocol/histogram.h"
+#include "protocol/recording.h"
+#include "tests/support/fixture.h"
+#include "tests/support/reader.h"
+
+TELEM_CLASS(net, "at sum", TELEM_SUM);
+TELEM_CLASS(quiet, "off", TELEM_OFF);
+TELEM_CLASS(loud, "at all", TELEM_ALL);
+
+#define MS 1000000ull
+#define S 1000000000ull
+
+static struct fixture *fixture;
+static struct reader *reader;
+
+static int setup(void **state)
+{
+	int err = fixture_setup(state);
+
+	fixture = *state;
+	reader = NULL;
+	return err;
+}
+
+static int teardown(void **state)
+{
+	struct telem_statistics stats;
+	static const char *const names[] = { "net", "mem", "gc", "task", "frame", "log" };
+
+	telem_stop();
+	telem_stats(&stats);
+	if (stats.queued) {
+		proc_printf("emitted %" PRIu64 ", delivered %" PRIu64 ", dropped %" PRIu64 "\n", stats.emitted,
+			    stats.delivered, stats.dropped);
+		return -1;
+	}
+	reader_free(reader);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		telem_level_set(names[i], TELEM_SUM);
+	telem_level_set("quiet", TELEM_OFF);
+	telem_level_set("loud", TELEM_ALL);
+	telem_set_policy(TELEM_DROP, 0);
+	telem_set_flush_interval(100 * MS);
+	telem_set_ring_bytes(1 << 20);
+	return fixture_teardown(state);
+}
+
+static void start(const char *config)
+{
+	assert_int_equal(telem_start(&(struct telem_options){ .config = config, .ignore_environment = true }), 0);
+}
+
+static void wait_until_greeted(struct reader *who)
+{
+	READ_UNTIL(who, who->kind_count[KIND_SINK] > 0);
+}
+
+/* A reader at a descriptor of the program's. */
+static struct reader *attach_fd(int *id)
+{
+	struct reader *who;
+	int ends[2], sink;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	sink = telem_sink_fd(ends[1]);
+	assert_true(sink >= 0);
+	if (id)
+		*id = sink;
+	who = reader_new(ends[0]);
+	wait_until_greeted(who);
+	return who;
+}
+
+static struct reader *attach_viewer(void)
+{
+	struct reader *who = reader_unix(fixture_path(fixture, "telem/%d.sock", (int)getpid()));
+
+	wait_until_greeted(who);
+	return who;
+}
+
+/* Until who knows everything that was recorded before. */
+static void hear(struct reader *who)
+{
+	uint64_t greetings;
+
+	READ_UNTIL(who, telem_flush(10 * MS) == 0);
+	greetings = who->kind_count[KIND_SINK];
+	telem_sync();
+	READ_UNTIL(who, who->kind_count[KIND_SINK] > greetings);
+}
+
+static void *stop_thread(void *arg)
+{
+	(void)arg;
+	telem_stop();
+	return NULL;
+}
+
+/* Reads beside whatever the test does. */
+static bool keep_reading;
+static pthread_t reading_thread;
+
+static void *read_until_told(void *arg)
+{
+	while (__atomic_load_n(&keep_reading, __ATOMIC_RELAXED))
+		if (!reader_pump(arg))
+			reader_wait(arg);
+	return NULL;
+}
+
+static void reading_begin(struct reader *who)
+{
+	__atomic_store_n(&keep_reading, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_create(&reading_thread, NULL, read_until_told, who), 0);
+}
+
+static void reading_end(void)
+{
+	__atomic_store_n(&keep_reading, false, __ATOMIC_RELAXED);
+	pthread_join(reading_thread, NULL);
+}
+
+/* Reads while telemetry stops, to the goodbye. */
+static void stop_and_read(struct reader *who)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, stop_thread, NULL), 0);
+	reader_to_end(who);
+	pthread_join(thread, NULL);
+}
+
+static const struct reader_site *site(const char *name)
+{
+	const struct reader_site *found = reader_site(reader, name);
+
+	if (!found)
+		proc_printf("no site %s\n", name);
+	assert_non_null(found);
+	return found;
+}
+
+static uint32_t fd_count(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint32_t count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* From /proc/self/status. */
+static uint64_t status_number(const char *key)
+{
+	char line[256];
+	uint64_t number = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file))
+		if (!strncmp(line, key, strlen(key)))
+			number = strtoull(line + strlen(key), NULL, 10);
+	fclose(file);
+	return number;
+}
+
+static int evaluated;
+static uint64_t one(void) { evaluated++; return 1; }
+
+/* ---- levels ---- */
+
+static void a_site_that_is_off_does_not_evaluate_its_arguments(void **state)
+{
+	(void)state;
+	start(NULL);
+	evaluated = 0;
+	TELEM_COUNT(quiet, "off counter", one());
+	TELEM_VALUE(quiet, "off value", one(), TELEM_NONE);
+	TELEM_EVENT(quiet, "off event", TELEM_F("a", one()));
+	assert_int_equal(evaluated, 0);
+	TELEM_COUNT(net, "on counter", one());
+	assert_int_equal(evaluated, 1);
+}
+
+static void nothing_is_recorded_before_the_start_and_after_the_stop(void **state)
+{
+	(void)state;
+	evaluated = 0;
+	TELEM_COUNT(net, "too early", one());
+	start(NULL);
+	telem_stop();
+	TELEM_COUNT(net, "too late", one());
+	assert_int_equal(evaluated, 0);
+}
+
+static void a_class_at_sum_sends_figures_and_no_events(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	for (int i = 0; i < 100; i++)
+		TELEM_COUNT(net, "summed", 2);
+	hear(reader);
+	assert_int_equal(site("net.summed")->count, 100);
+	assert_int_equal(site("net.summed")->sum, 200);
+	assert_int_equal(site("net.summed")->event_count, 0);
+}
+
+static void a_class_at_all_sends_figures_and_every_event(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	for (uint64_t i = 0; i < 100; i++)
+		TELEM_COUNT(loud, "streamed", i);
+	hear(reader);
+	assert_int_equal(site("loud.streamed")->count, 100);
+	assert_int_equal(site("loud.streamed")->sum, 4950);
+	assert_int_equal(site("loud.streamed")->event_count, 100);
+	assert_int_equal(site("loud.streamed")->event_sum, 4950);
+}
+
+static void a_class_that_is_off_sends_nothing(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_COUNT(quiet, "silent", 1);
+	hear(reader);
+	assert_int_equal(site("quiet.silent")->count, 0);
+	assert_int_equal(site("quiet.silent")->level, TELEM_OFF);
+}
+
+static void count_alone(void) { TELEM_COUNT(quiet, "alone", 1); }
+
+static void a_site_may_have_a_level_of_its_own(void **state)
+{
+	(void)state;
+	start(NULL);
+	assert_int_equal(telem_level_set("quiet.alone", TELEM_SUM), 0);
+	assert_int_equal(telem_level_get("quiet.alone"), TELEM_SUM);
+	assert_int_equal(telem_level_get("quiet"), TELEM_OFF);
+	count_alone();
+	reader = attach_fd(NULL);
+	assert_int_equal(site("quiet.alone")->count, 1);
+	assert_int_equal(telem_level_set("quiet.alone", TELEM_OFF), 0);
+	count_alone();
+	hear(reader);
+	assert_int_equal(site("quiet.alone")->count, 1);
+}
+
+static void a_level_takes_effect_at_once_and_is_told(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	evaluated = 0;
+	assert_int_equal(telem_class_level(&telem_class_net, TELEM_OFF), 0);
+	TELEM_COUNT(net, "switched", one());
+	assert_int_equal(telem_class_level(&telem_class_net, TELEM_ALL), 0);
+	TELEM_COUNT(net, "switched", one());
+	assert_int_equal(evaluated, 1);
+	READ_UNTIL(reader, reader_class(reader, "net")->level == TELEM_ALL && reader_class(reader, "net")->level_count);
+	assert_string_equal(reader_class(reader, "net")->by, "program");
+}
+
+static void a_level_of_nothing_or_of_no_such_number_is_refused(void **state)
+{
+	(void)state;
+	start(NULL);
+	assert_int_equal(telem_level_set("no such class", TELEM_SUM), -ENOENT);
+	assert_int_equal(telem_level_set("net.no such site", TELEM_SUM), -ENOENT);
+	assert_int_equal(telem_level_get("no such class"), -ENOENT);
+	assert_int_equal(telem_level_set("net", (enum telem_level)3), -EINVAL);
+	assert_int_equal(telem_class_level(&telem_class_net, (enum telem_level)7), -EINVAL);
+	assert_int_equal(telem_level_get("net"), TELEM_SUM);
+}
+
+static void the_last_words_tell_the_levels_that_were_and_a_second_start_has_them_again(void **state)
+{
+	const char *path = fixture_path(fixture, "run.telem");
+	struct reader *file = reader_new(-1);
+	uint64_t levels;
+	uint8_t *bytes;
+	size_t count;
+
+	(void)state;
+	start(NULL);
+	assert_true(telem_sink_file(path) >= 0);
+	reader = attach_fd(NULL);
+	telem_class_level(&telem_class_net, TELEM_ALL);
+	hear(reader);
+	levels = reader->kind_count[KIND_LEVEL];
+	stop_and_read(reader);
+	assert_true(reader->has_bye);
+	assert_int_equal(reader->kind_count[KIND_LEVEL], levels);
+	bytes = (uint8_t *)fixture_read(path, &count);
+	file->at_end = true;
+	reader_feed(file, bytes, count);
+	assert_true(file->has_bye);
+	for (struct reader *who = reader; who; who = who == reader ? file : NULL) {
+		assert_int_equal(reader_class(who, "net")->level, TELEM_ALL);
+		assert_int_equal(reader_class(who, "loud")->level, TELEM_ALL);
+		assert_int_equal(reader_class(who, "log")->level, TELEM_SUM);
+	}
+	free(bytes);
+	reader_free(file);
+	assert_int_equal(telem_level_get("net"), TELEM_OFF);
+	start(NULL);
+	assert_int_equal(telem_level_get("net"), TELEM_ALL);
+	assert_int_equal(telem_level_get("loud"), TELEM_ALL);
+	assert_int_equal(telem_level_get("quiet"), TELEM_OFF);
+	evaluated = 0;
+	TELEM_COUNT(net, "on again", one());
+	assert_int_equal(evaluated, 1);
+}
+
+static void enable_all_switches_every_class(void **state)
+{
+	(void)state;
+	start(NULL);
+	telem_enable_all(true);
+	assert_int_equal(telem_level_get("quiet"), TELEM_ALL);
+	assert_int_equal(telem_level_get("mem"), TELEM_ALL);
+	telem_enable_all(false);
+	assert_int_equal(telem_level_get("loud"), TELEM_OFF);
+}
+
+/* ---- settings ---- */
+
+static void the_variable_configures_the_program(void **state)
+{
+	(void)state;
+	setenv("TELEM", "net=all;quiet=sum;loud=off;flush=5ms;ring=64K;policy=overwrite;name=other;later=all", 1);
+	assert_int_equal(telem_start(NULL), 0);
+	unsetenv("TELEM");
+	assert_int_equal(telem_level_get("net"), TELEM_ALL);
+	assert_int_equal(telem_level_get("quiet"), TELEM_SUM);
+	assert_int_equal(telem_level_get("loud"), TELEM_OFF);
+	reader = attach_fd(NULL);
+	assert_string_equal(reader->program, "other");
+	assert_int_equal(reader->policy, TELEM_OVERWRITE);
+}
+
+static void the_variable_is_ignored_when_the_program_says_so(void **state)
+{
+	(void)state;
+	setenv("TELEM", "net=off", 1);
+	start(NULL);
+	unsetenv("TELEM");
+	assert_int_equal(telem_level_get("net"), TELEM_SUM);
+}
+
+static void the_last_setting_of_a_class_counts(void **state)
+{
+	(void)state;
+	start("net=off;all=all;quiet=sum");
+	assert_int_equal(telem_level_get("net"), TELEM_ALL);
+	assert_int_equal(telem_level_get("quiet"), TELEM_SUM);
+}
+
+static void a_bad_setting_is_named_and_the_good_ones_hold(void **state)
+{
+	static const char *const bad[] = {
+		"net", "net=", "net=loud", "net=3", "flush=", "flush=5", "flush=0ms", "flush=11s", "flush=-1ms",
+		"flush=99999999999999999999s", "ring=1", "ring=65G", "ring=1X", "policy=", "policy=wait",
+		"policy=drop:5ms", "policy=block:", "policy=block:11s", "discovery=maybe", "=all", "sink=",
+		"sink=nowhere", "sink=tcp:", "sink=tcp:127.0.0.1", "sink=tcp:127.0.0.1:99999", "sink=tcp:0.0.0.0:0",
+		"sink=tcp:127.0.0.1:0,contro", "sink=fd:-1", "sink=fd:99999", "sink=fd:x", "sink=file:/no/such/dir/f",
+		"sink=unix:/no/such/dir/s", "sink=fifo:/no/such/dir/f", "sink=connect:some.host:1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		char config[200];
+
+		snprintf(config, sizeof config, "quiet=sum;%s;loud=sum", bad[i]);
+		if (telem_start(&(struct telem_options){ .config = config, .ignore_environment = true }) != -EINVAL)
+			proc_printf("taken: %s\n", bad[i]);
+		assert_true(strlen(telem_error()) > 0);
+		assert_int_equal(telem_level_get("quiet"), TELEM_SUM);
+		assert_int_equal(telem_level_get("loud"), TELEM_SUM);
+		assert_int_equal(telem_start(NULL), -EALREADY);
+		telem_stop();
+	}
+}
+
+static void settings_out_of_their_bounds_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(telem_set_flush_interval(MS - 1), -EINVAL);
+	assert_int_equal(telem_set_flush_interval(10 * S + 1), -EINVAL);
+	assert_int_equal(telem_set_ring_bytes((64 << 10) - 1), -EINVAL);
+	assert_int_equal(telem_set_ring_bytes((64 << 20) + 1), -EINVAL);
+	assert_int_equal(telem_set_policy((enum telem_policy)3, 0), -EINVAL);
+	assert_int_equal(telem_set_policy(TELEM_BLOCK, 10 * S + 1), -EINVAL);
+	assert_int_equal(telem_set_flush_interval(MS), 0);
+	assert_int_equal(telem_set_ring_bytes(100000), 0);
+	assert_int_equal(telem_set_policy(TELEM_BLOCK, 10 * S), 0);
+}
+
+/* ---- instruments ---- */
+
+static void values_keep_count_sum_extremes_and_distribution(void **state)
+{
+	uint64_t sum = 0;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	for (uint64_t i = 1; i <= 1000; i++) {
+		TELEM_VALUE(net, "sizes", i * i, TELEM_BYTES);
+		sum += i * i;
+	}
+	hear(reader);
+	assert_int_equal(site("net.sizes")->count, 1000);
+	assert_int_equal(site("net.sizes")->sum, sum);
+	assert_int_equal(site("net.sizes")->min, 1);
+	assert_int_equal(site("net.sizes")->max, 1000000);
+	assert_int_equal(site("net.sizes")->unit, TELEM_BYTES);
+	assert_int_equal(site("net.sizes")->bucket_total, 1000);
+	for (uint64_t i = 1; i <= 1000; i += 111)
+		assert_true(site("net.sizes")->buckets[histogram_index(i * i)] > 0);
+	assert_in_range(histogram_quantile(site("net.sizes")->buckets, 1000, 500), 250000 * 97 / 100, 250000 * 103 / 100);
+}
+
+static void a_value_above_the_histogram_falls_into_its_last_bucket(void **state)
+{
+	(void)state;
+	start("net=all");
+	reader = attach_fd(NULL);
+	TELEM_VALUE(net, "huge", UINT64_MAX, TELEM_NONE);
+	TELEM_VALUE(net, "huge", 0, TELEM_NONE);
+	hear(reader);
+	assert_int_equal(site("net.huge")->buckets[HISTOGRAM_BUCKETS - 1], 1);
+	assert_int_equal(site("net.huge")->buckets[0], 1);
+	assert_int_equal(site("net.huge")->min, 0);
+	assert_true(site("net.huge")->max == UINT64_MAX);
+	assert_int_equal(site("net.huge")->event_count, 2);
+}
+
+struct setting { int64_t value; };
+static void *set_gauge(void *arg)
+{
+	TELEM_GAUGE(net, "clients", ((struct setting *)arg)->value);
+	TELEM_GAUGE_ADD(net, "open", ((struct setting *)arg)->value);
+	return NULL;
+}
+
+static void in_thread(void *(*run)(void *), void *arg)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, run, arg), 0);
+	pthread_join(thread, NULL);
+}
+
+static void a_gauge_is_what_the_last_thread_set(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	set_gauge(&(struct setting){ 7 });
+	in_thread(set_gauge, &(struct setting){ -12 });
+	hear(reader);
+	assert_int_equal((int64_t)site("net.clients")->sum, -12);
+	set_gauge(&(struct setting){ 3 });
+	hear(reader);
+	assert_int_equal((int64_t)site("net.clients")->sum, 3);
+}
+
+static void a_moved_gauge_is_the_sum_over_all_threads_also_ended_ones(void **state)
+{
+	int64_t before;
+
+	(void)state;
+	start(NULL);
+	set_gauge(&(struct setting){ 0 });
+	reader = attach_fd(NULL);
+	before = (int64_t)site("net.open")->sum;
+	in_thread(set_gauge, &(struct setting){ 10 });
+	in_thread(set_gauge, &(struct setting){ -4 });
+	set_gauge(&(struct setting){ -20 });
+	hear(reader);
+	assert_int_equal((int64_t)site("net.open")->sum, before - 14);
+}
+
+struct node { int a[5]; };
+
+static void *free_node(void *arg)
+{
+	telem_free(struct node, arg);
+	return NULL;
+}
+
+static void allocations_and_frees_of_a_type_balance(void **state)
+{
+	const struct reader_site *type;
+
+	(void)state;
+	start("mem=all");
+	reader = attach_fd(NULL);
+	for (int i = 0; i < 10; i++)
+		TELEM_ALLOC(struct node, 100);
+	for (int i = 0; i < 4; i++)
+		TELEM_FREE(struct node, 100);
+	hear(reader);
+	type = site("mem.struct node");
+	assert_int_equal(type->count, 10);
+	assert_int_equal(type->sum, 1000);
+	assert_int_equal(type->min, 4);          /* frees */
+	assert_int_equal(type->max, 400);        /* their bytes */
+	assert_int_equal(type->event_count, 14);
+	assert_int_equal(type->event_sum, 600);
+	for (int i = 0; i < 6; i++)
+		TELEM_FREE(struct node, 100);
+}
+
+static void the_allocator_wrappers_balance_across_threads(void **state)
+{
+	char *text;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	for (int i = 0; i < 50; i++)
+		in_thread(free_node, telem_malloc(struct node, sizeof(struct node)));
+	text = telem_calloc(char, 1, 100);
+	text = telem_realloc(char, text, 100000);
+	text[99999] = 'x';
+	telem_free(char, text);
+	telem_free(char, NULL);
+	hear(reader);
+	assert_int_equal(site("mem.char")->count, 2);
+	assert_int_equal(site("mem.char")->min, 2);
+	assert_int_equal(site("mem.char")->sum, site("mem.char")->max);
+	assert_int_equal(site("mem.struct node")->sum, site("mem.struct node")->max);
+}
+
+static void an_event_keeps_its_fields_whatever_their_type(void **state)
+{
+	float half = 0.5f;
+	double result;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_EVENT(loud, "request", TELEM_F("status", -404), TELEM_F("bytes", UINT64_MAX), TELEM_F("ratio", half),
+		    TELEM_F("flag", (unsigned char)200), TELEM_F("time", 1e300), TELEM_F("a", 0), TELEM_F("b", (short)-1),
+		    TELEM_F("c", 1ull << 63));
+	hear(reader);
+	assert_int_equal(site("loud.request")->event_count, 1);
+	assert_int_equal(site("loud.request")->field_count, 8);
+	assert_string_equal(site("loud.request")->fields[0], "status");
+	assert_string_equal(site("loud.request")->fields[7], "c");
+	assert_int_equal(reader->record_count, 8);
+	assert_int_equal((int64_t)reader->record[0].bits, -404);
+	assert_true(reader->record[1].bits == UINT64_MAX && reader->record[1].type == NUMBER_UINT);
+	memcpy(&result, &reader->record[2].bits, 8);
+	assert_true(result == 0.5 && reader->record[2].type == NUMBER_DOUBLE);
+	assert_int_equal(reader->record[3].bits, 200);
+	memcpy(&result, &reader->record[4].bits, 8);
+	assert_true(result == 1e300);
+	assert_int_equal((int64_t)reader->record[6].bits, -1);
+	assert_true(reader->record[7].bits == 1ull << 63);
+}
+
+static void a_field_that_places_of_one_name_put_differently_has_no_name(void **state)
+{
+	uint64_t sites;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_EVENT(loud, "swapped", TELEM_F("status", 200), TELEM_F("bytes", 512), TELEM_F("port", 80));
+	hear(reader);
+	assert_string_equal(site("loud.swapped")->fields[0], "status");
+	assert_string_equal(site("loud.swapped")->fields[1], "bytes");
+	assert_string_equal(site("loud.swapped")->fields[2], "port");
+	sites = reader->kind_count[KIND_SITE];
+	TELEM_EVENT(loud, "swapped", TELEM_F("bytes", 512), TELEM_F("status", 200), TELEM_F("port", 80),
+		    TELEM_F("host", 7));
+	/* Told with the event, not only in the next greeting. */
+	READ_UNTIL(reader, site("loud.swapped")->event_count == 2);
+	assert_int_equal(reader->kind_count[KIND_SITE], sites + 1);
+	assert_int_equal(site("loud.swapped")->field_count, 4);
+	assert_string_equal(site("loud.swapped")->fields[0], "?");
+	assert_string_equal(site("loud.swapped")->fields[1], "?");
+	assert_string_equal(site("loud.swapped")->fields[2], "port");
+	assert_string_equal(site("loud.swapped")->fields[3], "host");
+}
+
+static void a_log_line_is_counted_at_sum_and_sent_at_all(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_LOG(TELEM_WARN, "retry %d", 1);
+	hear(reader);
+	assert_int_equal(site("log.retry %d")->count, 1);
+	assert_int_equal(site("log.retry %d")->event_count, 0);
+	telem_level_set("log", TELEM_ALL);
+	TELEM_LOG(TELEM_WARN, "retry %d", 2);
+	hear(reader);
+	assert_int_equal(site("log.retry %d")->count, 2);
+	assert_string_equal(reader->log_text, "retry 2");
+	assert_int_equal(reader->log_severity, TELEM_WARN);
+	assert_false(reader->log_cut);
+}
+
+static void a_long_log_line_is_cut_with_a_mark(void **state)
+{
+	char text[3000];
+
+	(void)state;
+	start("log=all");
+	reader = attach_fd(NULL);
+	memset(text, 'x', sizeof text);
+	text[LIMIT_TEXT_BYTES] = '\0';
+	TELEM_LOG(TELEM_INFO, "%s", text);
+	hear(reader);
+	assert_false(reader->log_cut);
+	assert_int_equal(strlen(reader->log_text), LIMIT_TEXT_BYTES);
+	text[LIMIT_TEXT_BYTES] = 'x';
+	text[sizeof text - 1] = '\0';
+	TELEM_LOG(TELEM_INFO, "%s", text);
+	hear(reader);
+	assert_true(reader->log_cut);
+	assert_int_equal(strlen(reader->log_text), LIMIT_TEXT_BYTES);
+}
+
+static void a_long_log_line_is_cut_between_characters(void **state)
+{
+	char text[3 * LIMIT_TEXT_BYTES];
+
+	(void)state;
+	start("log=all");
+	reader = attach_fd(NULL);
+	for (size_t ahead = 0; ahead < 3; ahead++) {
+		size_t whole = (LIMIT_TEXT_BYTES - ahead) / 3;
+
+		memset(text, 'x', ahead);
+		for (size_t i = 0; i < whole + 100; i++)
+			memcpy(text + ahead + 3 * i, "\u20ac", 4);
+		TELEM_LOG(TELEM_INFO, "%s", text);
+		hear(reader);
+		assert_true(reader->log_cut);
+		assert_int_equal(strlen(reader->log_text), ahead + 3 * whole);
+		assert_memory_equal(reader->log_text, text, ahead + 3 * whole);
+	}
+}
+
+static void marks_carry_their_key(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	reader->keeps_events = true;
+	TELEM_MARK(loud, "enqueued", 0xfedcba9876543210u);
+	hear(reader);
+	assert_int_equal(site("loud.enqueued")->event_count, 1);
+	assert_true(site("loud.enqueued")->event_sum == 0xfedcba9876543210u);
+}
+
+static int leave_by_return(void)
+{
+	TELEM_SPAN(loud, "returned")
+		return 5;
+	return 6;
+}
+
+static void a_span_ends_however_its_block_is_left(void **state)
+{
+	int turns = 0;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_SPAN(loud, "fell out")
+		turns++;
+	TELEM_SPAN(loud, "broken") {
+		turns++;
+		break;
+	}
+	TELEM_SPAN(loud, "continued") {
+		turns++;
+		continue;
+	}
+	TELEM_SPAN(loud, "jumped")
+		goto out;
+out:
+	assert_int_equal(leave_by_return(), 5);
+	for (int i = 0; i < 10; i++) {
+		TELEM_SPAN_HERE(loud, "here");
+		if (i == 5)
+			break;
+	}
+	assert_int_equal(turns, 3);
+	hear(reader);
+	assert_int_equal(site("loud.fell out")->event_count, 1);
+	assert_int_equal(site("loud.broken")->event_count, 1);
+	assert_int_equal(site("loud.continued")->event_count, 1);
+	assert_int_equal(site("loud.jumped")->event_count, 1);
+	assert_int_equal(site("loud.returned")->event_count, 1);
+	assert_int_equal(site("loud.here")->event_count, 6);
+}
+
+static void durations_are_nanoseconds_and_times_lie_in_the_run(void **state)
+{
+	struct timespec before, after;
+	uint64_t stamp, real_ns;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	reader->keeps_events = true;
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	stamp = telem_stamp();
+	TELEM_SPAN(loud, "timed")
+		poll(NULL, 0, 20);               /* what is measured, not a wait for anything */
+	TELEM_LATENCY(loud, "waited", stamp);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	real_ns = (uint64_t)(after.tv_sec - before.tv_sec) * S + (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec;
+	hear(reader);
+	assert_in_range(site("loud.timed")->sum, 20 * MS * 99 / 100, real_ns * 101 / 100);
+	assert_in_range(site("loud.waited")->sum, site("loud.timed")->sum, real_ns * 101 / 100);
+	for (size_t i = 0; i < reader->event_count; i++)
+		assert_in_range(reader->events[i].time_ns, reader->first_ns - MS,
+				(uint64_t)after.tv_sec * S + (uint64_t)after.tv_nsec + MS);
+}
+
+static void a_latency_without_a_start_is_no_latency(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_LATENCY(net, "never begun", 0);
+	TELEM_LATENCY(net, "from tomorrow", telem_stamp() + (1ull << 40));
+	hear(reader);
+	assert_int_equal(site("net.never begun")->count, 0);
+	assert_int_equal(site("net.from tomorrow")->count, 1);
+	assert_int_equal(site("net.from tomorrow")->max, 0);
+}
+
+static void places_of_one_name_are_one_site(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_COUNT(net, "twice", 1);
+	TELEM_COUNT(net, "twice", 2);
+	TELEM_VALUE(net, "twice", 5, TELEM_NONE);        /* another kind: another site */
+	hear(reader);
+	assert_int_equal(site("net.twice")->count + 0, site("net.twice")->kind == TELEM_KIND_COUNTER_ ? 2 : 1);
+}
+
+/* Sites of this name, whatever their kind. */
+static uint32_t sites_named(const char *class_name, const char *name, uint64_t detail)
+{
+	uint32_t count = 0;
+
+	for (uint32_t id = 1; id < reader->site_room; id++)
+		count += reader->sites[id].id && !strcmp(reader->sites[id].name, name) && reader->sites[id].detail == detail &&
+			 !strcmp(reader->classes[reader->sites[id].class_id].name, class_name);
+	return count;
+}
+
+static void one_format_with_two_severities_is_two_sites(void **state)
+{
+	(void)state;
+	start("log=all");
+	reader = attach_fd(NULL);
+	TELEM_LOG(TELEM_WARN, "no answer");
+	hear(reader);
+	assert_int_equal(reader->log_severity, TELEM_WARN);
+	TELEM_LOG(TELEM_ERROR, "no answer");
+	hear(reader);
+	assert_int_equal(reader->log_severity, TELEM_ERROR);
+	assert_int_equal(sites_named("log", "no answer", TELEM_WARN), 1);
+	assert_int_equal(sites_named("log", "no answer", TELEM_ERROR), 1);
+}
+
+static void a_gauge_that_is_set_and_one_that_is_moved_are_two_sites(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_GAUGE(net, "two gauges", 1000);
+	TELEM_GAUGE_ADD(net, "two gauges", 1);
+	hear(reader);
+	assert_int_equal(sites_named("net", "two gauges", 0), 1);
+	assert_int_equal(sites_named("net", "two gauges", 1), 1);
+	for (uint32_t id = 1; id < reader->site_room; id++)
+		if (!strcmp(reader->sites[id].name, "two gauges"))
+			assert_int_equal(reader->sites[id].sum, reader->sites[id].detail ? 1 : 1000);
+}
+
+/* ---- tasks ---- */
+
+static void *named_thread(void *arg)
+{
+	telem_task_name(arg);
+	TELEM_COUNT(loud, "by thread", 1);
+	telem_flush(5 * S);
+	return NULL;
+}
+
+static void events_belong_to_the_thread_that_made_them(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	in_thread(named_thread, "worker-1");
+	in_thread(named_thread, "worker-2");
+	READ_UNTIL(reader, site("loud.by thread")->event_count == 2);
+	assert_int_equal(reader_task(reader, "worker-1")->event_count, 1);
+	assert_int_equal(reader_task(reader, "worker-2")->event_count, 1);
+	READ_UNTIL(reader, reader_task(reader, "worker-1")->has_ended && reader_task(reader, "worker-2")->has_ended);
+}
+
+static void events_belong_to_the_task_that_was_entered(void **state)
+{
+	int outer, inner;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	outer = telem_task_new("outer");
+	inner = telem_task_new("inner");
+	assert_true(outer > 0 && inner > 0 && outer != inner);
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(telem_task_enter(outer), 0);
+		TELEM_COUNT(loud, "by task", 1);
+		assert_int_equal(telem_task_enter(inner), 0);
+		TELEM_COUNT(loud, "by task", 1);
+		TELEM_COUNT(loud, "by task", 1);
+		telem_task_leave();
+		TELEM_COUNT(loud, "by task", 1);
+		telem_task_leave();
+		TELEM_COUNT(loud, "by task", 1);
+	}
+	telem_task_end(outer);
+	telem_task_end(inner);
+	hear(reader);
+	assert_int_equal(reader_task(reader, "outer")->event_count, 20);
+	assert_int_equal(reader_task(reader, "inner")->event_count, 20);
+	assert_int_equal(site("loud.by task")->event_count, 50);
+	assert_int_equal(telem_task_enter(outer), -EINVAL);
+}
+
+static void tasks_nest_to_a_bound_and_wrong_ids_are_refused(void **state)
+{
+	int task;
+
+	(void)state;
+	start(NULL);
+	task = telem_task_new("deep");
+	for (int i = 0; i < LIMIT_TASK_DEPTH; i++)
+		assert_int_equal(telem_task_enter(task), 0);
+	assert_int_equal(telem_task_enter(task), -ENOSPC);
+	for (int i = 0; i < LIMIT_TASK_DEPTH + 3; i++)
+		telem_task_leave();
+	assert_int_equal(telem_task_enter(0), -EINVAL);
+	assert_int_equal(telem_task_enter(-1), -EINVAL);
+	assert_int_equal(telem_task_enter(12345678), -EINVAL);
+	telem_task_end(task);
+	telem_task_end(task);
+	telem_task_end(-5);
+}
+
+static void tasks_made_before_the_start_can_be_entered_after_it(void **state)
+{
+	int task = telem_task_new("early");
+
+	(void)state;
+	assert_true(task > 0);
+	start(NULL);
+	assert_int_equal(telem_task_enter(task), 0);
+	telem_task_leave();
+	telem_task_end(task);
+}
+
+static void many_short_tasks_keep_memory_flat_and_the_sums_whole(void **state)
+{
+	struct telem_statistics stats;
+	uint64_t before;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_COUNT(net, "in short tasks", 0);
+	hear(reader);
+	before = site("net.in short tasks")->count;
+	for (int i = 0; i < 50000; i++) {
+		int task = telem_task_new("short");
+
+		assert_true(task > 0);
+		assert_int_equal(telem_task_enter(task), 0);
+		TELEM_COUNT(net, "in short tasks", 1);
+		telem_task_leave();
+		telem_task_end(task);
+		if (i % 1000 == 0)
+			while (reader_pump(reader))
+				;
+		if (i % 10000 == 0)
+			telem_flush(5 * S);
+	}
+	hear(reader);
+	assert_int_equal(site("net.in short tasks")->count, before + 50000);
+	telem_stats(&stats);
+	assert_true(stats.tasks < 30000);
+}
+
+static void many_short_tasks_keep_memory_flat_while_nobody_listens(void **state)
+{
+	struct telem_statistics stats;
+
+	(void)state;
+	start(NULL);
+	for (int i = 0; i < 200000; i++) {
+		int task = telem_task_new("short");
+
+		assert_true(task > 0);
+		assert_int_equal(telem_task_enter(task), 0);
+		TELEM_COUNT(loud, "in short tasks", 1);
+		telem_task_leave();
+		telem_task_end(task);
+	}
+	telem_stats(&stats);
+	assert_true(stats.tasks < 1000);
+	assert_true(stats.memory_bytes < 64 << 20);
+}
+
+/* ---- sinks ---- */
+
+static void several_sinks_hear_the_same(void **state)
+{
+	struct reader *fd, *viewer, *socket, *tcp;
+	uint16_t port = fixture_free_port();
+	char address[64];
+
+	(void)state;
+	start(NULL);
+	snprintf(address, sizeof address, "tcp:127.0.0.1:%u", port);
+	assert_true(telem_sink_add(address) >= 0);
+	assert_true(telem_sink_unix(fixture_path(fixture, "own.sock")) >= 0);
+	fd = attach_fd(NULL);
+	viewer = attach_viewer();
+	socket = reader_unix(fixture_path(fixture, "own.sock"));
+	tcp = reader_tcp(port);
+	wait_until_greeted(socket);
+	wait_until_greeted(tcp);
+	for (int i = 0; i < 5000; i++)
+		TELEM_COUNT(loud, "to all", 3);
+	telem_flush(5 * S);
+	READ_UNTIL(fd, fd->event_count == 5000);
+	READ_UNTIL(viewer, viewer->event_count == 5000);
+	READ_UNTIL(socket, socket->event_count == 5000);
+	READ_UNTIL(tcp, tcp->event_count == 5000);
+	telem_stop();
+	reader_to_end(fd);
+	reader_to_end(viewer);
+	reader_to_end(socket);
+	reader_to_end(tcp);
+	reader_check_books(fd);
+	reader_check_books(viewer);
+	reader_check_books(socket);
+	reader_check_books(tcp);
+	assert_int_equal(access(fixture_path(fixture, "own.sock"), F_OK), -1);
+	assert_int_equal(access(fixture_path(fixture, "telem/%d.sock", (int)getpid()), F_OK), -1);
+	reader_free(fd);
+	reader_free(viewer);
+	reader_free(socket);
+	reader_free(tcp);
+}
+
+static void a_program_connects_to_a_reader_and_again_when_it_is_back(void **state)
+{
+	struct sockaddr_in { sa_family_t family; uint16_t port; uint32_t host; char zero[8]; } address = { AF_INET, 0, 0, "" };
+	uint16_t port = fixture_free_port();
+	int listener, fd, id;
+
+	(void)state;
+	address.port = __builtin_bswap16(port);
+	address.host = __builtin_bswap32(0x7f000001);
+	start(NULL);
+	id = telem_sink_tcp_connect("127.0.0.1", port, false);
+	assert_true(id >= 0);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(listener, 4), 0);
+	for (int round = 0; round < 3; round++) {
+		fd = accept(listener, NULL, NULL);
+		assert_true(fd >= 0);
+		reader = reader_new(fd);
+		wait_until_greeted(reader);
+		TELEM_COUNT(loud, "to a caller", 1);
+		telem_flush(5 * S);
+		READ_UNTIL(reader, reader_site(reader, "loud.to a caller") && site("loud.to a caller")->event_count == 1);
+		reader_free(reader);
+		reader = NULL;
+	}
+	close(listener);
+	assert_int_equal(telem_sink_remove(id), 0);
+}
+
+static void a_recording_is_the_stream_with_a_clean_end(void **state)
+{
+	const char *path = fixture_path(fixture, "run.telem");
+	uint64_t index_offset, index_count;
+	size_t count;
+	uint8_t *bytes;
+	struct stat st;
+
+	(void)state;
+	start(NULL);
+	assert_true(telem_sink_file(path) >= 0);
+	telem_flush(5 * S);
+	for (int i = 0; i < 20000; i++)
+		TELEM_COUNT(loud, "recorded", 1);
+	telem_stop();
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	bytes = (uint8_t *)fixture_read(path, &count);
+	reader = reader_new(-1);
+	reader->at_end = true;
+	reader_feed(reader, bytes, count);
+	assert_int_equal(site("loud.recorded")->event_count, 20000);
+	reader_check_books(reader);
+	assert_true(recording_end_read(bytes + count - RECORDING_END_BYTES, &index_offset, &index_count));
+	assert_int_equal(index_count, reader->kind_count[KIND_INDEX]);
+	assert_int_equal(block_reader_rest(&reader->blocks), 0);
+	free(bytes);
+}
+
+static void a_file_that_is_there_is_not_written_over(void **state)
+{
+	const char *path = fixture_path(fixture, "precious");
+
+	(void)state;
+	fixture_write(path, "precious", 8);
+	start(NULL);
+	assert_int_equal(telem_sink_file(path), -EEXIST);
+	assert_int_equal(telem_sink_fifo(path), -EEXIST);
+	assert_int_equal(telem_sink_unix(path), -EADDRINUSE);
+}
+
+static void a_fifo_has_a_way_back(void **state)
+{
+	const char *path = fixture_path(fixture, "app.fifo");
+	struct stat st;
+	int control;
+
+	(void)state;
+	start(NULL);
+	assert_true(telem_sink_fifo(path) >= 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	reader = reader_new(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	READ_UNTIL(reader, (reader->at_end = false, reader->kind_count[KIND_SINK] > 0));
+	control = open(fixture_path(fixture, "app.fifo.ctl"), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(control >= 0);
+	assert_int_equal(write(control, "\x92\x48\x07", 3), 3);          /* PING 7 */
+	READ_UNTIL(reader, reader->ack_count == 1);
+	assert_int_equal(reader->ack_request, 7);
+	assert_int_equal(write(control, "\xc1\xc1\xc1", 3), 3);          /* nonsense costs itself */
+	assert_int_equal(telem_flush(5 * S * (uint64_t)proc_slowness()), 0);
+	READ_UNTIL(reader, (write(control, "\x92\x48\x08", 3), reader->ack_request == 8));
+	close(control);
+	telem_stop();
+	assert_int_equal(access(fixture_path(fixture, "app.fifo.ctl"), F_OK), -1);
+}
+
+/* Until what was written to the way back has been read, and acted upon. */
+static void wait_until_taken(int control)
+{
+	int count;
+
+	WAIT_UNTIL(ioctl(control, FIONREAD, &count) == 0 && count == 0, 5000);
+	assert_int_equal(telem_flush(5 * S * (uint64_t)proc_slowness()), 0);
+}
+
+static struct reader *attach_fifo(const char *path)
+{
+	struct reader *who = reader_new(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+
+	READ_UNTIL(who, (who->at_end = false, who->kind_count[KIND_SINK] > 0));
+	return who;
+}
+
+static uint32_t sinks_streaming(void)
+{
+	struct telem_statistics stats;
+
+	telem_stats(&stats);
+	return stats.sinks;
+}
+
+static void a_fifo_nobody_reads_takes_no_requests(void **state)
+{
+	const char *path = fixture_path(fixture, "app.fifo");
+	struct message request = { .kind = KIND_SET_LEVEL };
+	uint8_t bytes[64];
+	struct encoder encoder;
+	int control;
+
+	(void)state;
+	start(NULL);
+	assert_true(telem_sink_fifo(path) >= 0);
+	control = open(fixture_path(fixture, "app.fifo.ctl"), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	/* Before the first reader, and after each. */
+	for (int round = 0; round < 3; round++) {
+		encoder_init(&encoder, bytes, sizeof bytes);
+		request.set_level = (struct message_set_level){ .request = 7, .level = LEVEL_ALL, .keep = round == 1 };
+		while (round && strcmp(reader->classes[request.set_level.class_id].name, "quiet"))
+			request.set_level.class_id++;
+		assert_true(encode_message(&encoder, &request));
+		if (round) {
+			reader_free(reader);
+			reader = NULL;
+			WAIT_UNTIL(sinks_streaming() == 0, 5000);
+		}
+		assert_int_equal(write(control, bytes, encoder.used), encoder.used);
+		wait_until_taken(control);
+		assert_int_equal(telem_level_get("quiet"), TELEM_OFF);
+		assert_int_equal(telem_level_get("net"), TELEM_SUM);
+		reader = attach_fifo(path);
+		assert_int_equal(telem_level_get("quiet"), TELEM_OFF);
+	}
+	/* Once somebody reads, the same is done. */
+	assert_int_equal(write(control, bytes, encoder.used), encoder.used);
+	READ_UNTIL(reader, reader->ack_count == 1);
+	assert_int_equal(reader->ack_code, ACK_DONE);
+	assert_int_equal(telem_level_get("quiet"), TELEM_ALL);
+	close(control);
+}
+
+static void a_fifo_way_back_that_others_can_write_to_is_not_used(void **state)
+{
+	const char *path = fixture_path(fixture, "app.fifo");
+	int control;
+
+	(void)state;
+	assert_int_equal(mkfifo(fixture_path(fixture, "app.fifo.ctl"), 0600), 0);
+	assert_int_equal(chmod(fixture_path(fixture, "app.fifo.ctl"), 0622), 0);
+	start(NULL);
+	assert_true(telem_sink_fifo(path) >= 0);
+	control = open(fixture_path(fixture, "app.fifo.ctl"), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(control, -1);   /* nobody reads it */
+}
+
+static void a_removed_sink_is_told_goodbye_with_even_books(void **state)
+{
+	int id;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(&id);
+	for (int i = 0; i < 1000; i++)
+		TELEM_COUNT(loud, "before removal", 1);
+	assert_int_equal(telem_sink_remove(id), 0);
+	for (int i = 0; i < 1000; i++)
+		TELEM_COUNT(loud, "before removal", 1);
+	reader_to_end(reader);
+	assert_int_equal(site("loud.before removal")->event_count, 1000);
+	reader_check_books(reader);
+	assert_int_equal(telem_sink_remove(id), -ENOENT);
+	assert_int_equal(telem_sink_remove(-1), -ENOENT);
+	assert_int_equal(telem_sink_remove(100000), -ENOENT);
+}
+
+static void with_a_listening_sink_go_those_it_let_in(void **state)
+{
+	const char *path = fixture_path(fixture, "own.sock");
+	int id;
+
+	(void)state;
+	start(NULL);
+	id = telem_sink_unix(path);
+	reader = reader_unix(path);
+	wait_until_greeted(reader);
+	assert_int_equal(telem_sink_remove(id), 0);
+	reader_to_end(reader);
+	assert_true(reader->has_bye);
+}
+
+static bool keep_emitting;
+static void *emit_until_told(void *arg)
+{
+	uint64_t *count = arg;
+
+	while (__atomic_load_n(&keep_emitting, __ATOMIC_RELAXED)) {
+		TELEM_COUNT(loud, "steady", 1);
+		TELEM_SPAN(loud, "steady span")
+			++*count;
+	}
+	return NULL;
+}
+
+static void emitters_begin(pthread_t *threads, uint64_t *counts, int count)
+{
+	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < count; i++) {
+		counts[i] = 0;
+		assert_int_equal(pthread_create(&threads[i], NULL, emit_until_told, &counts[i]), 0);
+	}
+}
+
+static void emitters_end(pthread_t *threads, int count)
+{
+	__atomic_store_n(&keep_emitting, false, __ATOMIC_RELAXED);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void sinks_come_and_go_while_threads_emit(void **state)
+{
+	uint64_t counts[2];
+	pthread_t threads[2];
+
+	(void)state;
+	start("flush=1ms");
+	emitters_begin(threads, counts, 2);
+	for (int i = 0; i < 20; i++) {
+		struct reader *who;
+		int id;
+
+		who = attach_fd(&id);
+		who->is_lossy = true;
+		READ_UNTIL(who, who->event_count > 1000);
+		assert_int_equal(telem_sink_remove(id), 0);
+		reader_to_end(who);
+		if (who->has_bye)
+			reader_check_books(who);
+		reader_free(who);
+	}
+	emitters_end(threads, 2);
+}
+
+static void a_redirected_sink_leaves_no_gap_between_the_two(void **state)
+{
+	struct reader *first;
+	uint64_t last_of_first, first_of_second = UINT64_MAX;
+	int id, ends[2];
+	char address[32];
+
+	(void)state;
+	start(NULL);
+	first = attach_fd(&id);
+	first->keeps_events = true;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	snprintf(address, sizeof address, "fd:%d", ends[1]);
+	for (uint64_t i = 0; i < 2000; i++) {
+		TELEM_MARK(loud, "numbered", i);
+		if (i == 1000)
+			assert_true(telem_sink_redirect(id, address) >= 0);
+	}
+	reader = reader_new(ends[0]);
+	reader->keeps_events = true;
+	telem_stop();
+	reader_to_end(first);
+	reader_to_end(reader);
+	last_of_first = first->events[first->event_count - 1].value;
+	for (uint64_t i = 0; i < reader->event_count; i++)
+		if (reader->events[i].value < first_of_second)
+			first_of_second = reader->events[i].value;
+	assert_true(last_of_first >= 1000);
+	assert_true(first_of_second <= last_of_first + 1);
+	assert_int_equal(reader->events[reader->event_count - 1].value, 1999);
+	reader_check_books(first);
+	reader_check_books(reader);
+	reader_free(first);
+	assert_true(telem_sink_redirect(0, "nowhere:") < 0);
+}
+
+static void sinks_need_a_start(void **state)
+{
+	(void)state;
+	assert_int_equal(telem_sink_fd(1), -ENOTCONN);
+	assert_int_equal(telem_sink_remove(0), -ENOENT);
+	assert_int_equal(telem_flush(S), -ENOTCONN);
+	telem_sync();
+}
+
+static void more_sinks_than_the_limit_are_refused(void **state)
+{
+	int ids[LIMIT_SINKS], count = 0, id;
+
+	(void)state;
+	start(NULL);
+	while ((id = telem_sink_fifo(fixture_path(fixture, "f%d", count))) >= 0)
+		ids[count++] = id;
+	assert_int_equal(id, -ENOSPC);
+	assert_int_equal(count, LIMIT_SINKS - 1);        /* and the discovery socket */
+	assert_int_equal(telem_sink_remove(ids[5]), 0);
+	assert_true(telem_sink_fifo(fixture_path(fixture, "again")) >= 0);
+}
+
+/* ---- requests ---- */
+
+#define ASK(KIND, kind_, ...) \
+	reader_request(reader, (struct message){ .kind = KIND_##KIND, .kind_ = { 0, __VA_ARGS__ } })
+
+static uint64_t class_id(const char *name)
+{
+	return (uint64_t)(reader_class(reader, name) - reader->classes);
+}
+
+static void every_request_has_a_numbered_answer(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(PING, ping, ), ACK_DONE);
+	assert_int_equal(ASK(ATTACH, attach, { "me", 2 }), ACK_DONE);
+	assert_int_equal(ASK(TICK, tick, 100 * MS), ACK_DONE);
+	assert_int_equal(ASK(TICK, tick, 100 * MS - 1), ACK_LIMIT);
+	assert_int_equal(ASK(RING, ring, 128 << 10), ACK_DONE);
+	assert_int_equal(ASK(RING, ring, 1), ACK_LIMIT);
+	assert_int_equal(ASK(INTERVAL, interval, 20 * MS), ACK_DONE);
+	assert_int_equal(ASK(INTERVAL, interval, 60 * S), ACK_LIMIT);
+	assert_int_equal(ASK(POLICY, policy, TELEM_OVERWRITE, 0), ACK_DONE);
+	assert_int_equal(ASK(POLICY, policy, TELEM_BLOCK, 0), ACK_DENIED);
+	assert_int_equal(ASK(POLICY, policy, 9, 0), ACK_LIMIT);
+	assert_int_equal(ASK(FLUSH, flush, ), ACK_DONE);
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("net"), 0, LEVEL_ALL, 0), ACK_DONE);
+	assert_int_equal(ASK(SET_LEVEL, set_level, 63, 0, LEVEL_ALL, 0), ACK_NO_SUCH);
+	assert_int_equal(ASK(SET_LEVEL, set_level, 0, 60000, LEVEL_ALL, 0), ACK_NO_SUCH);
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("net"), 0, 3, 0), ACK_BAD);
+	assert_int_equal(ASK(ENABLE_ALL, enable_all, 17, 0), ACK_BAD);
+}
+
+static void an_unknown_request_is_answered_with_its_number(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	reader_send(reader, "\x93\x7f\x2a\xa1x", 5);     /* [127, 42, "x"] */
+	READ_UNTIL(reader, reader->ack_count == 1);
+	assert_int_equal(reader->ack_request, 42);
+	assert_int_equal(reader->ack_code, ACK_UNKNOWN);
+	assert_int_equal(ASK(PING, ping, ), ACK_DONE);
+}
+
+static void nonsense_closes_the_connection(void **state)
+{
+	static const struct { const char *bytes; size_t count; } nonsense[] = {
+		{ "GET / HTTP/1.1\r\n\r\n", 18 }, { "\xc1", 1 }, { "\x16\x03\x01\x02", 4 }, { "\x90", 1 },
+		{ "\xdd\xff\xff\xff\xff", 5 }, { "\x92\x40\xa1x", 4 }, { "\x91\x01", 2 },
+	};
+
+	(void)state;
+	start(NULL);
+	for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+		struct reader *who = attach_viewer();
+
+		reader_send(who, nonsense[i].bytes, nonsense[i].count);
+		reader_to_end(who);
+		reader_free(who);
+	}
+	reader = attach_viewer();
+	assert_int_equal(ASK(PING, ping, ), ACK_DONE);
+}
+
+static void a_request_in_pieces_is_one_request(void **state)
+{
+	static const uint8_t ping[] = { 0x92, 0xcd, 0x00, 0x48, 0xce, 0x00, 0x00, 0x00, 0x63 };
+
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	for (size_t i = 0; i < sizeof ping; i++) {
+		assert_int_equal(reader->ack_count, 0);
+		reader_send(reader, ping + i, 1);
+		telem_flush(5 * S);
+		reader_pump(reader);
+	}
+	READ_UNTIL(reader, reader->ack_count == 1);
+	assert_int_equal(reader->ack_request, 99);
+}
+
+static void a_lease_holds_while_its_viewer_is_there(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(ATTACH, attach, { "looker", 6 }), ACK_DONE);
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("quiet"), 0, LEVEL_ALL, 0), ACK_DONE);
+	assert_int_equal(telem_level_get("quiet"), TELEM_ALL);
+	READ_UNTIL(reader, reader_class(reader, "quiet")->level == TELEM_ALL && reader_class(reader, "quiet")->leases);
+	assert_string_equal(reader_class(reader, "quiet")->by, "looker");
+	assert_int_equal(reader_class(reader, "quiet")->leases, 1);
+	assert_int_equal(reader_class(reader, "quiet")->own_level, TELEM_OFF);
+	TELEM_COUNT(quiet, "leased", 1);
+	telem_flush(5 * S);
+	READ_UNTIL(reader, site("quiet.leased")->event_count == 1);
+	reader_free(reader);
+	reader = attach_viewer();
+	READ_UNTIL(reader, telem_level_get("quiet") == TELEM_OFF);
+}
+
+static void a_kept_level_stays_when_its_viewer_leaves(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("quiet"), 0, LEVEL_SUM, 1), ACK_DONE);
+	reader_free(reader);
+	reader = attach_viewer();
+	assert_int_equal(ASK(PING, ping, ), ACK_DONE);
+	assert_int_equal(telem_level_get("quiet"), TELEM_SUM);
+	assert_int_equal(reader_class(reader, "quiet")->own_level, TELEM_SUM);
+}
+
+static void the_latest_lease_wins_and_then_the_one_before_returns(void **state)
+{
+	struct reader *first, *second;
+
+	(void)state;
+	start(NULL);
+	first = reader = attach_viewer();
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("quiet"), 0, LEVEL_SUM, 0), ACK_DONE);
+	second = reader = attach_viewer();
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("quiet"), 0, LEVEL_ALL, 0), ACK_DONE);
+	assert_int_equal(telem_level_get("quiet"), TELEM_ALL);
+	reader_free(second);
+	READ_UNTIL(first, telem_level_get("quiet") == TELEM_SUM);
+	reader = first;
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("quiet"), 0, LEVEL_OWN, 0), ACK_DONE);
+	assert_int_equal(telem_level_get("quiet"), TELEM_OFF);
+}
+
+static void a_lease_of_a_site_leaves_its_class_alone(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(SET_LEVEL, set_level, 0, site("quiet.alone")->id, LEVEL_ALL, 0), ACK_DONE);
+	assert_int_equal(telem_level_get("quiet.alone"), TELEM_ALL);
+	assert_int_equal(telem_level_get("quiet"), TELEM_OFF);
+	READ_UNTIL(reader, site("quiet.alone")->level == TELEM_ALL);
+}
+
+static void count_beside(void) { TELEM_COUNT(quiet, "beside", 1); }
+
+static void leases_of_a_class_are_counted_without_those_of_its_sites(void **state)
+{
+	(void)state;
+	start(NULL);
+	count_beside();
+	reader = attach_viewer();
+	assert_int_equal(ASK(SET_LEVEL, set_level, 0, site("quiet.alone")->id, LEVEL_ALL, 0), ACK_DONE);
+	assert_int_equal(ASK(SET_LEVEL, set_level, 0, site("quiet.beside")->id, LEVEL_ALL, 0), ACK_DONE);
+	hear(reader);                                    /* CLASS */
+	assert_int_equal(reader_class(reader, "quiet")->leases, 0);
+	telem_class_level(&telem_class_quiet, TELEM_SUM);
+	READ_UNTIL(reader, reader_class(reader, "quiet")->level == TELEM_SUM);     /* LEVEL */
+	assert_int_equal(reader_class(reader, "quiet")->leases, 0);
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("quiet"), 0, LEVEL_SUM, 0), ACK_DONE);
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("quiet"), 0, LEVEL_ALL, 0), ACK_DONE);
+	READ_UNTIL(reader, reader_class(reader, "quiet")->level == TELEM_ALL);
+	assert_int_equal(reader_class(reader, "quiet")->leases, 1);
+}
+
+static void a_sync_tells_everything_again_and_loses_nothing(void **state)
+{
+	uint64_t hellos;
+
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	hellos = reader->kind_count[KIND_HELLO];
+	for (int i = 0; i < 20; i++) {
+		for (int event = 0; event < 100; event++)
+			TELEM_COUNT(loud, "around syncs", 1);
+		assert_int_equal(ASK(SYNC, sync, ), ACK_DONE);
+	}
+	READ_UNTIL(reader, reader->kind_count[KIND_HELLO] > hellos);
+	stop_and_read(reader);
+	assert_int_equal(site("loud.around syncs")->event_count, 2000);
+	assert_int_equal(reader->bye.dropped, reader->bye.emitted - reader->bye.before - reader->event_count);
+	reader_check_books(reader);
+}
+
+static void a_tick_of_ones_own_is_kept_to(void **state)
+{
+	uint64_t ticks;
+
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(TICK, tick, 100 * MS), ACK_DONE);
+	ticks = reader->kind_count[KIND_SNAPSHOT];
+	READ_UNTIL(reader, reader->kind_count[KIND_SNAPSHOT] >= ticks + 3);
+	assert_in_range(reader->snapshot.interval_ns, 50 * MS, 2 * S);
+	assert_true(reader->snapshot.rss_bytes > 1 << 20);
+}
+
+static void whoever_comes_by_tcp_may_look_but_not_touch(void **state)
+{
+	uint16_t port = fixture_free_port();
+
+	(void)state;
+	start(NULL);
+	assert_true(telem_sink_tcp_listen("127.0.0.1", port, false) >= 0);
+	reader = reader_tcp(port);
+	wait_until_greeted(reader);
+	assert_int_equal(reader->control, 0);
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("net"), 0, LEVEL_ALL, 0), ACK_DENIED);
+	assert_int_equal(ASK(ENABLE_ALL, enable_all, LEVEL_ALL, 1), ACK_DENIED);
+	assert_int_equal(ASK(RING, ring, 1 << 20), ACK_DENIED);
+	assert_int_equal(ASK(POLICY, policy, 0, 0), ACK_DENIED);
+	assert_int_equal(ASK(INTERVAL, interval, 20 * MS), ACK_DENIED);
+	assert_int_equal(telem_level_get("net"), TELEM_SUM);
+	assert_int_equal(ASK(PING, ping, ), ACK_DONE);
+	assert_int_equal(ASK(SYNC, sync, ), ACK_DONE);
+	assert_int_equal(ASK(TICK, tick, S), ACK_DONE);
+}
+
+static void with_control_tcp_may_set_levels(void **state)
+{
+	uint16_t port = fixture_free_port();
+
+	(void)state;
+	start(NULL);
+	assert_true(telem_sink_tcp_listen("localhost", port, true) >= 0);
+	reader = reader_tcp(port);
+	wait_until_greeted(reader);
+	assert_int_equal(reader->control, 1);
+	assert_int_equal(ASK(SET_LEVEL, set_level, class_id("net"), 0, LEVEL_ALL, 0), ACK_DONE);
+}
+
+static void only_this_machine_may_come_by_tcp(void **state)
+{
+	(void)state;
+	start(NULL);
+	assert_int_equal(telem_sink_tcp_listen("0.0.0.0", 0, false), -EACCES);
+	assert_int_equal(telem_sink_tcp_listen("192.0.2.1", 0, false), -EACCES);
+	assert_int_equal(telem_sink_tcp_listen("[::]", 0, false), -EACCES);
+	assert_int_equal(telem_sink_tcp_connect("192.0.2.1", 9, true), -EACCES);
+	assert_int_equal(telem_sink_tcp_listen("example.org", 0, false), -EINVAL);
+	assert_true(telem_sink_tcp_listen("127.0.0.1", 0, false) >= 0);
+}
+
+static void a_flood_of_requests_is_slowed(void **state)
+{
+	uint8_t ping[3] = { 0x92, KIND_PING, 1 };
+	int64_t begin = proc_now_ms();
+
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	for (int i = 0; i < 150; i++) {
+		reader_send(reader, ping, sizeof ping);
+		READ_UNTIL(reader, reader->ack_count == (uint64_t)i + 1);
+	}
+	assert_true(proc_now_ms() - begin > 500);
+}
+
+/* ---- books ---- */
+
+static void the_books_are_even_for_every_task_and_class(void **state)
+{
+	uint64_t emitted = 0, dropped = 0, taken = 0;
+
+	(void)state;
+	start("net=all");
+	reader = attach_fd(NULL);
+	in_thread(named_thread, "one");
+	in_thread(named_thread, "two");
+	for (int i = 0; i < 3000; i++) {
+		TELEM_COUNT(net, "booked", 1);
+		TELEM_VALUE(loud, "booked too", 1ull << (i % 50), TELEM_NONE);
+	}
+	hear(reader);
+	for (int i = 0; i < LIMIT_TASKS; i++)
+		for (int c = 0; c < LIMIT_CLASSES; c++) {
+			assert_int_equal(reader->tasks[i].books[c].emitted,
+					 reader->tasks[i].books[c].dropped + reader->tasks[i].books[c].taken);
+			if (i > TASK_ALL) {
+				emitted += reader->tasks[i].books[c].emitted;
+				dropped += reader->tasks[i].books[c].dropped;
+				taken += reader->tasks[i].books[c].taken;
+			}
+		}
+	for (int c = 0; c < LIMIT_CLASSES; c++) {
+		emitted -= reader->tasks[TASK_ALL].books[c].emitted;
+		dropped -= reader->tasks[TASK_ALL].books[c].dropped;
+		taken -= reader->tasks[TASK_ALL].books[c].taken;
+	}
+	assert_int_equal(emitted | dropped | taken, 0);
+	stop_and_read(reader);
+	reader_check_books(reader);
+	assert_int_equal(reader->event_count, reader->bye.delivered);
+}
+
+static int handled;
+static void emit_in_handler(int number)
+{
+	(void)number;
+	TELEM_COUNT(loud, "in handler", 1);
+	__atomic_store_n(&handled, 1, __ATOMIC_RELAXED);
+}
+
+static void *flush_in_vain(void *arg)
+{
+	__atomic_store_n((pid_t *)arg, gettid(), __ATOMIC_RELAXED);
+	telem_flush(30 * S);
+	return NULL;
+}
+
+static bool is_asleep(const pid_t *thread)
+{
+	char path[64], *line;
+	bool is;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)__atomic_load_n(thread, __ATOMIC_RELAXED));
+	if (access(path, F_OK) < 0)
+		return false;            /* it has not said its number yet */
+	line = fixture_read(path, NULL);
+	is = strstr(line, ") S ") != NULL;
+	free(line);
+	return is;
+}
+
+/* Its thread has no ring yet, and cannot make one: it is in the middle of a call. */
+static void an_event_of_a_handler_that_interrupts_a_call_is_in_its_class_s_books(void **state)
+{
+	struct sigaction action = { .sa_handler = emit_in_handler, .sa_flags = SA_RESTART }, before;
+	uint64_t dropped, emitted, loud;
+	pthread_t thread;
+	pid_t tid = 0;
+	int ends[2];
+
+	(void)state;
+	start(NULL);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
+	assert_true(telem_sink_fd(ends[1]) >= 0);
+	reader = reader_new(ends[0]);
+	wait_until_greeted(reader);
+	hear(reader);
+	loud = class_id("loud");
+	emitted = reader->tasks[TASK_ALL].books[loud].emitted;
+	dropped = reader->tasks[TASK_ALL].books[loud].dropped;
+	sigaction(SIGUSR1, &action, &before);
+	for (int i = 0; i < 10000; i++)          /* more than the pipe takes: a flush must wait */
+		TELEM_COUNT(loud, "into a full pipe", 1);
+	assert_int_equal(pthread_create(&thread, NULL, flush_in_vain, &tid), 0);
+	WAIT_UNTIL(is_asleep(&tid), 5000);
+	pthread_kill(thread, SIGUSR1);
+	WAIT_UNTIL(__atomic_load_n(&handled, __ATOMIC_RELAXED), 5000);
+	hear(reader);
+	pthread_join(thread, NULL);
+	sigaction(SIGUSR1, &before, NULL);
+	assert_int_equal(site("loud.in handler")->count, 1);
+	assert_int_equal(site("loud.in handler")->event_count, 0);
+	assert_int_equal(reader->tasks[TASK_ALL].books[loud].emitted - emitted, 10001);
+	assert_int_equal(reader->tasks[TASK_ALL].books[loud].dropped - dropped, 1);
+	stop_and_read(reader);
+	reader_check_books(reader);
+}
+
+static void a_slow_reader_loses_and_knows_how_much_and_a_fast_one_nothing(void **state)
+{
+	struct reader *slow, *fast;
+	struct telem_statistics stats;
+
+	(void)state;
+	start("flush=1ms");
+	slow = attach_fd(NULL);
+	slow->is_lossy = true;
+	fast = attach_viewer();
+	for (int round = 0; round < 100; round++) {
+		for (int i = 0; i < 4000; i++)
+			TELEM_COUNT(loud, "to slow and fast", 1);
+		while (reader_pump(fast))
+			;
+		READ_UNTIL(fast, fast->event_count >= (uint64_t)(round + 1) * 4000);
+	}
+	hear(slow);              /* it is back, and greeted */
+	stop_and_read(slow);
+	reader_to_end(fast);
+	reader_check_books(slow);
+	reader_check_books(fast);
+	assert_int_equal(fast->event_count, 400000);
+	assert_int_equal(fast->bye.dropped, fast->bye.emitted - fast->bye.before - fast->bye.delivered);
+	assert_true(slow->event_count < 400000);
+	telem_stats(&stats);
+	assert_int_equal(stats.emitted, stats.delivered + stats.dropped + stats.queued);
+	assert_int_equal(stats.queued, 0);
+	reader_free(slow);
+	reader_free(fast);
+}
+
+static void the_statistics_are_even(void **state)
+{
+	struct telem_statistics before, after;
+
+	(void)state;
+	start(NULL);
+	telem_stats(&before);
+	assert_int_equal(before.emitted, before.delivered + before.dropped + before.queued);
+	for (int i = 0; i < 1000; i++)
+		TELEM_COUNT(loud, "unheard", 1);
+	telem_stats(&after);
+	assert_int_equal(after.queued, 1000);
+	reader = attach_fd(NULL);
+	telem_flush(5 * S);
+	telem_stats(&after);
+	assert_int_equal(after.queued, 0);
+	assert_int_equal(after.delivered - before.delivered, 1000);
+	assert_int_equal(after.sinks, 1);
+	assert_true(after.bytes_sent > before.bytes_sent && after.memory_bytes > 0 && after.threads >= 1);
+	for (int i = 0; i < 1000; i++)
+		TELEM_COUNT(loud, "unheard", 1);
+	telem_stop();
+	telem_stats(&after);
+	assert_int_equal(after.queued, 0);
+	assert_int_equal(after.emitted - before.emitted, 2000);
+}
+
+static void what_nobody_heard_is_dropped_at_the_stop(void **state)
+{
+	struct telem_statistics before, after;
+
+	(void)state;
+	start(NULL);
+	telem_stats(&before);
+	for (int i = 0; i < 1000; i++)
+		TELEM_COUNT(loud, "unheard", 1);
+	telem_stop();
+	telem_stats(&after);
+	assert_int_equal(after.dropped - before.dropped, 1000);
+	assert_int_equal(after.queued, 0);
+}
+
+static void a_thread_that_ends_unheard_leaves_even_books(void **state)
+{
+	struct telem_statistics stats;
+	uint64_t counts[1];
+	pthread_t thread[1];
+
+	(void)state;
+	start(NULL);
+	emitters_begin(thread, counts, 1);
+	poll(NULL, 0, 5);                /* it emits what it can */
+	emitters_end(thread, 1);
+	telem_stats(&stats);
+	assert_int_equal(stats.emitted, stats.delivered + stats.dropped + stats.queued);
+	reader = attach_fd(NULL);
+	stop_and_read(reader);
+	reader_check_books(reader);
+}
+
+/* ---- policies ---- */
+
+static void *overfill(void *arg)
+{
+	for (uint64_t i = 0; i < 20000; i++)
+		TELEM_MARK(loud, "overfilled", i);
+	*(bool *)arg = true;
+	return NULL;
+}
+
+/* A fresh thread with the smallest ring, nobody listening; then a reader. */
+static void overfill_and_read(enum telem_policy policy)
+{
+	uint64_t before;
+	pthread_t thread;
+	bool done = false;
+	int id;
+
+	telem_set_ring_bytes(64 << 10);
+	telem_set_policy(policy, 0);
+	start(NULL);
+	/* The thread must be there still when the reader comes. */
+	assert_int_equal(pthread_create(&thread, NULL, overfill, &done), 0);
+	pthread_join(thread, NULL);
+	assert_true(done);
+	reader = attach_fd(&id);
+	reader->keeps_events = true;
+	before = reader->event_count;
+	overfill(&done);                 /* on this one, which has its old ring */
+	stop_and_read(reader);
+	reader_check_books(reader);
+	assert_true(reader->event_count > before);
+}
+
+static void dropping_loses_the_newest_and_the_books_are_even(void **state)
+{
+	(void)state;
+	overfill_and_read(TELEM_DROP);
+}
+
+static void overwriting_loses_the_oldest_and_the_books_are_even(void **state)
+{
+	(void)state;
+	overfill_and_read(TELEM_OVERWRITE);
+	assert_int_equal(reader->events[reader->event_count - 1].value, 19999);
+}
+
+static void a_flight_recorder_gives_the_latest_to_whoever_comes(void **state)
+{
+	bool done;
+
+	(void)state;
+	telem_set_policy(TELEM_OVERWRITE, 0);
+	start(NULL);
+	for (int i = 0; i < 10; i++)
+		overfill(&done);
+	reader = attach_fd(NULL);
+	reader->keeps_events = true;
+	hear(reader);
+	assert_true(reader->event_count > 10000);
+	assert_int_equal(reader->events[reader->event_count - 1].value, 19999);
+}
+
+static void *emit_blocking(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 50000; i++)
+		TELEM_COUNT(loud, "blocking", 1);
+	return NULL;
+}
+
+static void blocking_loses_nothing_while_the_ring_is_drained(void **state)
+{
+	pthread_t thread;
+	uint64_t emitted;
+
+	(void)state;
+	telem_set_ring_bytes(64 << 10);
+	start("policy=block:5s");
+	reader = attach_fd(NULL);
+	assert_int_equal(pthread_create(&thread, NULL, emit_blocking, NULL), 0);
+	READ_UNTIL(reader, reader_site(reader, "loud.blocking") && site("loud.blocking")->event_count == 50000);
+	pthread_join(thread, NULL);
+	emitted = reader->event_count;
+	stop_and_read(reader);
+	reader_check_books(reader);
+	assert_true(emitted >= 50000);
+}
+
+/* ---- flush and stop ---- */
+
+static void a_flush_returns_while_others_go_on_emitting(void **state)
+{
+	uint64_t counts[2];
+	pthread_t threads[2];
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	reader->is_lossy = true;
+	emitters_begin(threads, counts, 2);
+	reading_begin(reader);
+	for (int i = 0; i < 200; i++) {
+		TELEM_MARK(loud, "fenced", i);
+		assert_int_equal(telem_flush(5 * S * (uint64_t)proc_slowness()), 0);
+	}
+	emitters_end(threads, 2);
+	reading_end();
+	hear(reader);
+	assert_true(site("loud.fenced")->count >= 200);
+	stop_and_read(reader);
+	reader_check_books(reader);
+}
+
+static void after_a_flush_everything_before_it_has_been_delivered(void **state)
+{
+	(void)state;
+	start("flush=10s");
+	reader = attach_fd(NULL);
+	for (uint64_t i = 1; i <= 200; i++) {
+		TELEM_COUNT(loud, "flushed", 1);
+		assert_int_equal(telem_flush(5 * S * (uint64_t)proc_slowness()), 0);
+		while (reader_pump(reader))
+			;
+		assert_int_equal(reader->event_count, i);
+	}
+	assert_int_equal(telem_flush(UINT64_MAX), 0);
+}
+
+static void a_flush_with_a_stalled_reader_ends_in_its_time(void **state)
+{
+	int64_t begin;
+
+	(void)state;
+	start("flush=1ms");
+	reader = attach_fd(NULL);
+	for (int i = 0; i < 400000; i++)
+		TELEM_COUNT(loud, "into a stall", 1);
+	begin = proc_now_ms();
+	telem_flush(S);
+	begin = proc_now_ms();
+	TELEM_COUNT(loud, "into a stall", 1);
+	telem_flush(50 * MS);
+	assert_in_range(proc_now_ms() - begin, 0, 300 * proc_slowness());
+	reader->is_lossy = true;
+}
+
+static void a_stop_with_a_stalled_reader_ends_within_the_linger_time(void **state)
+{
+	struct telem_statistics stats;
+	int64_t begin;
+
+	(void)state;
+	assert_int_equal(telem_start(&(struct telem_options){ .config = "flush=1ms", .linger_ns = 100 * MS }), 0);
+	reader = attach_fd(NULL);
+	for (int i = 0; i < 400000; i++)
+		TELEM_COUNT(loud, "into a stall", 1);
+	begin = proc_now_ms();
+	telem_stop();
+	assert_in_range(proc_now_ms() - begin, 0, 300 * proc_slowness());
+	telem_stats(&stats);
+	assert_int_equal(stats.emitted, stats.delivered + stats.dropped);
+	reader->is_lossy = true;
+}
+
+static void what_was_emitted_right_before_the_stop_arrives(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		start("flush=10s");
+		reader = attach_fd(NULL);
+		for (int event = 0; event < 500; event++)
+			TELEM_COUNT(loud, "at last", 1);
+		telem_stop();
+		reader_to_end(reader);
+		assert_int_equal(reader->event_count, 500);
+		reader_check_books(reader);
+		reader_free(reader);
+	}
+	reader = NULL;
+}
+
+static void stopping_while_threads_emit_leaves_even_books(void **state)
+{
+	uint64_t counts[2];
+	pthread_t threads[2];
+
+	(void)state;
+	emitters_begin(threads, counts, 2);
+	for (int i = 0; i < 30; i++) {
+		struct telem_statistics stats;
+
+		start("flush=1ms");
+		reader = attach_fd(NULL);
+		reader->is_lossy = true;
+		READ_UNTIL(reader, reader->event_count > 1000);
+		stop_and_read(reader);
+		if (reader->has_bye)
+			reader_check_books(reader);
+		reader_free(reader);
+		telem_stats(&stats);
+		assert_true(stats.queued < 100);
+	}
+	reader = NULL;
+	emitters_end(threads, 2);
+}
+
+static void starting_and_stopping_many_times_leaks_nothing(void **state)
+{
+	int cycles = 4000 / (int)proc_slowness();
+	uint64_t counts[1], bytes_before = 0, bytes_after;
+	uint32_t fds_before = 0, threads_before = 0;
+	pthread_t thread[1];
+
+	(void)state;
+	emitters_begin(thread, counts, 1);
+	for (int i = 0; i < cycles; i++) {
+		if (i == cycles / 10) {
+			fds_before = fd_count();
+			threads_before = (uint32_t)status_number("Threads:");
+			bytes_before = status_number("VmRSS:");
+		}
+		assert_int_equal(telem_start(NULL), 0);
+		telem_stop();
+	}
+	bytes_after = status_number("VmRSS:");
+	assert_int_equal(fd_count(), fds_before);
+	assert_int_equal(status_number("Threads:"), threads_before);
+	emitters_end(thread, 1);
+	assert_true(bytes_after < bytes_before + 4096 * (uint64_t)proc_slowness());
+}
+
+static void *start_and_stop(void *arg)
+{
+	for (int i = 0; i < 200; i++) {
+		int err = telem_start(NULL);
+
+		if (err != 0 && err != -EALREADY)
+			*(int *)arg = err;
+		telem_flush(MS);
+		telem_stop();
+	}
+	return NULL;
+}
+
+static void threads_may_start_and_stop_at_once(void **state)
+{
+	pthread_t threads[4];
+	int err = 0;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, start_and_stop, &err), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(err, 0);
+}
+
+static void *level_and_figures(void *arg)
+{
+	(void)arg;
+	while (__atomic_load_n(&keep_emitting, __ATOMIC_RELAXED)) {
+		struct telem_statistics stats;
+
+		telem_level_set("quiet", TELEM_ALL);
+		telem_stats(&stats);
+		telem_sync();
+		count_alone();
+		telem_level_set("quiet", TELEM_OFF);
+		telem_set_policy(TELEM_OVERWRITE, 0);
+		telem_set_ring_bytes(64 << 10);
+		telem_set_flush_interval(2 * MS);
+		telem_task_name("changer");
+		telem_set_policy(TELEM_DROP, 0);
+	}
+	return NULL;
+}
+
+static void everything_may_be_called_from_any_thread_at_once(void **state)
+{
+	uint64_t counts[1];
+	pthread_t emitter[1], changers[2];
+
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	reader->is_lossy = true;
+	emitters_begin(emitter, counts, 1);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&changers[i], NULL, level_and_figures, NULL), 0);
+	for (int i = 0; i < 15; i++) {
+		int id;
+		struct reader *who = attach_fd(&id);
+
+		assert_int_equal(ASK(SET_LEVEL, set_level, class_id("net"), 0, LEVEL_ALL, 0), ACK_DONE);
+		telem_sink_remove(id);
+		reader_free(who);
+	}
+	emitters_end(emitter, 1);
+	for (int i = 0; i < 2; i++)
+		pthread_join(changers[i], NULL);
+	stop_and_read(reader);
+	if (reader->has_bye)
+		reader_check_books(reader);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_recorded_before_the_start_and_after_the_stop),
+		TEST(a_site_that_is_off_does_not_evaluate_its_arguments),
+		TEST(a_class_at_sum_sends_figures_and_no_events),
+		TEST(a_class_at_all_sends_figures_and_every_event),
+		TEST(a_class_that_is_off_sends_nothing),
+		TEST(a_site_may_have_a_level_of_its_own),
+		TEST(a_level_takes_effect_at_once_and_is_told),
+		TEST(a_level_of_nothing_or_of_no_such_number_is_refused),
+		TEST(the_last_words_tell_the_levels_that_were_and_a_second_start_has_them_again),
+		TEST(enable_all_switches_every_class),
+		TEST(the_variable_configures_the_program),
+		TEST(the_variable_is_ignored_when_the_program_says_so),
+		TEST(the_last_setting_of_a_class_counts),
+		TEST(a_bad_setting_is_named_and_the_good_ones_hold),
+		TEST(settings_out_of_their_bounds_are_refused),
+		TEST(values_keep_count_sum_extremes_and_distribution),
+		TEST(a_value_above_the_histogram_falls_into_its_last_bucket),
+		TEST(a_gauge_is_what_the_last_thread_set),
+		TEST(a_moved_gauge_is_the_sum_over_all_threads_also_ended_ones),
+		TEST(allocations_and_frees_of_a_type_balance),
+		TEST(the_allocator_wrappers_balance_across_threads),
+		TEST(an_event_keeps_its_fields_whatever_their_type),
+		TEST(a_field_that_places_of_one_name_put_differently_has_no_name),
+		TEST(a_log_line_is_counted_at_sum_and_sent_at_all),
+		TEST(a_long_log_line_is_cut_with_a_mark),
+		TEST(a_long_log_line_is_cut_between_characters),
+		TEST(marks_carry_their_key),
+		TEST(a_span_ends_however_its_block_is_left),
+		TEST(durations_are_nanoseconds_and_times_lie_in_the_run),
+		TEST(a_latency_without_a_start_is_no_latency),
+		TEST(places_of_one_name_are_one_site),
+		TEST(one_format_with_two_severities_is_two_sites),
+		TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),
+		TEST(events_belong_to_the_thread_that_made_them),
+		TEST(events_belong_to_the_task_that_was_entered),
+		TEST(tasks_nest_to_a_bound_and_wrong_ids_are_refused),
+		TEST(tasks_made_before_the_start_can_be_entered_after_it),
+		TEST(many_short_tasks_keep_memory_flat_and_the_sums_whole),
+		TEST(many_short_tasks_keep_memory_flat_while_nobody_listens),
+		TEST(several_sinks_hear_the_same),
+		TEST(a_program_connects_to_a_reader_and_again_when_it_is_back),
+		TEST(a_recording_is_the_stream_with_a_clean_end),
+		TEST(a_file_that_is_there_is_not_written_over),
+		TEST(a_fifo_has_a_way_back),
+		TEST(a_fifo_nobody_reads_takes_no_requests),
+		TEST(a_fifo_way_back_that_others_can_write_to_is_not_used),
+		TEST(a_removed_sink_is_told_goodbye_with_even_books),
+		TEST(with_a_listening_sink_go_those_it_let_in),
+		TEST(sinks_come_and_go_while_threads_emit),
+		TEST(a_redirected_sink_leaves_no_gap_between_the_two),
+		TEST(sinks_need_a_start),
+		TEST(more_sinks_than_the_limit_are_refused),
+		TEST(every_request_has_a_numbered_answer),
+		TEST(an_unknown_request_is_answered_with_its_number),
+		TEST(nonsense_closes_the_connection),
+		TEST(a_request_in_pieces_is_one_request),
+		TEST(a_lease_holds_while_its_viewer_is_there),
+		TEST(a_kept_level_stays_when_its_viewer_leaves),
+		TEST(the_latest_lease_wins_and_then_the_one_before_returns),
+		TEST(a_lease_of_a_site_leaves_its_class_alone),
+		TEST(leases_of_a_class_are_counted_without_those_of_its_sites),
+		TEST(a_sync_tells_everything_again_and_loses_nothing),
+		TEST(a_tick_of_ones_own_is_kept_to),
+		TEST(whoever_comes_by_tcp_may_look_but_not_touch),
+		TEST(with_control_tcp_may_set_levels),
+		TEST(only_this_machine_may_come_by_tcp),
+		TEST(a_flood_of_requests_is_slowed),
+		TEST(the_books_are_even_for_every_task_and_class),
+		TEST(an_event_of_a_handler_that_interrupts_a_call_is_in_its_class_s_books),
+		TEST(a_slow_reader_loses_and_knows_how_much_and_a_fast_one_nothing),
+		TEST(the_statistics_are_even),
+		TEST(what_nobody_heard_is_dropped_at_the_stop),
+		TEST(a_thread_that_ends_unheard_leaves_even_books),
+		TEST(dropping_loses_the_newest_and_the_books_are_even),
+		TEST(overwriting_loses_the_oldest_and_the_books_are_even),
+		TEST(a_flight_recorder_gives_the_latest_to_whoever_comes),
+		TEST(blocking_loses_nothing_while_the_ring_is_drained),
+		TEST(a_flush_returns_while_others_go_on_emitting),
+		TEST(after_a_flush_everything_before_it_has_been_delivered),
+		TEST(a_flush_with_a_stalled_reader_ends_in_its_time),
+		TEST(a_stop_with_a_stalled_reader_ends_within_the_linger_time),
+		TEST(what_was_emitted_right_before_the_stop_arrives),
+		TEST(stopping_while_threads_emit_leaves_even_books),
+		TEST(starting_and_stopping_many_times_leaks_nothing),
+		TEST(threads_may_start_and_stop_at_once),
+		TEST(everything_may_be_called_from_any_thread_at_once),
+	};
+
+	if (getenv("TEST_FILTER"))
+		cmocka_set_test_filter(getenv("TEST_FILTER"));
+	return cmocka_run_group_tests_name("emitter", tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+#!/bin/sh
+# test_header.sh -- what a user's compiler and linker see of libtelem.
+#
+#   tests/test_header.sh [BUILD]     BUILD (else $B, else build) has libtelem.a and libtelem.so
+#
+# Every macro, in C and C++, without a warning; nothing left of it with -DTELEM_DISABLE;
+# exactly the names of tests/symbols.txt exported; libc needed and nothing else; and the
+# off path a compare and a branch.
+set -eu
+
+build=${1:-${B:-build}}
+here=$(dirname "$0")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+check() { # name command...
+	name=$1
+	shift
+	if "$@" >"$dir/out" 2>&1; then
+		printf 'ok    %s\n' "$name"
+	else
+		printf 'FAIL  %s\n' "$name"
+		sed 's/^/      /' "$dir/out"
+		failed=1
+	fi
+}
+
+cat >"$dir/all.h" <<'END'
+#include "emitter/telem.h"
+
+struct thing { int a; };
+END
+
+# Every macro once, where a statement may stand.
+cat >"$dir/uses.h" <<'END'
+	int number = 3;
+	short small = -1;
+	float ratio = 0.5f;
+	uint64_t stamp = telem_stamp();
+	void *memory;
+	struct telem_span span = telem_span_begin(TELEM_SPAN_SITE(mine, "by hand"));
+
+	TELEM_SPAN(mine, "outer") {
+		TELEM_SPAN(mine, "inner")
+			number++;
+		TELEM_SPAN_HERE(mine, "to the end");
+		number++;
+	}
+	telem_span_end(&span);
+	if (number)
+		TELEM_COUNT(mine, "in an if", number);
+	else
+		TELEM_COUNT(mine, "in an else", 1);
+	TELEM_LATENCY(mine, "latency", stamp);
+	TELEM_MARK(mine, "mark", number);
+	TELEM_GAUGE(mine, "gauge", -number);
+	TELEM_GAUGE_ADD(mine, "moved", -1);
+	TELEM_VALUE(mine, "value", sizeof number, TELEM_BYTES);
+	TELEM_EVENT(mine, "event", TELEM_F("number", number), TELEM_F("small", small), TELEM_F("ratio", ratio),
+		    TELEM_F("stamp", stamp), TELEM_F("flag", number > 3));
+	TELEM_LOG(TELEM_WARN, "no arguments");
+	TELEM_LOG(TELEM_ERROR, "%d of %s", number, "them");
+	TELEM_ALLOC(struct thing, 10);
+	TELEM_FREE(struct thing, 10);
+	memory = telem_malloc(struct thing, 10);
+	memory = telem_realloc(struct thing, memory, 20);
+	telem_free(struct thing, memory);
+	memory = telem_calloc(struct thing, 2, 10);
+	telem_free(struct thing, memory);
+	telem_task_name("me");
+	number = telem_task_new("task");
+	telem_task_enter(number);
+	telem_task_leave();
+	telem_task_end(number);
+END
+
+cat >"$dir/calls.h" <<'END'
+static int calls(void)
+{
+	struct telem_options options = { sizeof(struct telem_options), "name", NULL, 0, false, true };
+	struct telem_statistics statistics;
+	int sum = telem_start(&options);
+
+	sum += telem_class_level(&telem_class_mine, TELEM_ALL) + telem_level_set("mine", TELEM_SUM);
+	sum += telem_level_get("mine") + telem_sink_add("fd:1") + telem_sink_fifo("f") + telem_sink_unix("u");
+	sum += telem_sink_tcp_listen("localhost", 0, false) + telem_sink_tcp_connect("localhost", 1, false);
+	sum += telem_sink_file("x") + telem_sink_fd(7) + telem_sink_remove(1) + telem_sink_redirect(1, "fd:1");
+	sum += telem_flush(1) + telem_set_flush_interval(1) + telem_set_ring_bytes(1) + telem_set_policy(TELEM_DROP, 0);
+	telem_enable_all(false);
+	telem_sync();
+	telem_stats(&statistics);
+	telem_stop();
+	return sum + (telem_error()[0] != 0) + (int)statistics.sinks;
+}
+END
+
+cat >"$dir/use.c" <<'END'
+#include "all.h"
+TELEM_CLASS(mine, "a class", TELEM_SUM);
+TELEM_CLASS_DECLARE(elsewhere);
+#include "calls.h"
+static inline int in_an_inline_function(void)
+{
+#include "uses.h"
+	return number;
+}
+int main(void)
+{
+#include "uses.h"
+	for (int i = 0; i < 2; i++)
+		TELEM_SPAN(mine, "in a loop")
+			continue;
+	switch (number) {
+	case 1:
+		TELEM_COUNT(mine, "in a switch", 1);
+		break;
+	default:
+		break;
+	}
+	if (number == 12345)
+		return calls();
+	return in_an_inline_function() == 12345;
+}
+END
+
+cat >"$dir/use.cc" <<'END'
+#include "all.h"
+TELEM_CLASS(mine, "a class", TELEM_SUM);
+TELEM_CLASS_DECLARE(elsewhere);
+#include "calls.h"
+namespace inner {
+inline int in_an_inline_function()
+{
+#include "uses.h"
+	return number;
+}
+template <class T> T in_a_template(T)
+{
+#include "uses.h"
+	return static_cast<T>(number);
+}
+struct object {
+	int member;
+	object() : member(0)
+	{
+#include "uses.h"
+		member = number;
+	}
+	template <class T> int in_a_member_template() const
+	{
+#include "uses.h"
+		return number + static_cast<int>(sizeof(T));
+	}
+	~object() { TELEM_COUNT(mine, "destroyed", 1); }
+};
+}
+int main()
+{
+	auto in_a_lambda = [](int from) {
+#include "uses.h"
+		return number + from;
+	};
+	int sum = inner::in_an_inline_function() + inner::in_a_template<int>(1) + inner::in_a_template<long>(2L) > 0;
+	inner::object object;
+	try {
+		TELEM_SPAN(mine, "thrown out of")
+			throw 1;
+	} catch (int thrown) {
+		sum += thrown;
+	}
+	TELEM_EVENT(mine, "fields", TELEM_F("bool", sum > 1), TELEM_F("double", 0.5), TELEM_F("size", sizeof sum));
+	if (sum == 12345)
+		return calls();
+	return in_a_lambda(sum) + object.in_a_member_template<int>() == 12345;
+}
+END
+
+root=$(cd "$here/.." && pwd)
+warn="-Wall -Wextra -Wshadow -Wpedantic -Werror -I$root -I$dir"
+sane="-Wconversion -Wsign-conversion -Wcast-qual -Wstrict-prototypes"
+build=$(cd "$build" && pwd)
+
+for cc in gcc clang; do
+	command -v $cc >/dev/null || { printf 'skip  no %s\n' $cc; continue; }
+	for std in c11 gnu17; do
+		check "$cc -std=$std compiles every macro without a warning" \
+			$cc -std=$std -pedantic $warn $sane -O2 -c "$dir/use.c" -o "$dir/c-$cc.o"
+		check "$cc -std=$std compiles every macro away without a warning" \
+			$cc -std=$std -pedantic $warn -O2 -DTELEM_DISABLE -c "$dir/use.c" -o "$dir/off-$cc.o"
+	done
+	check "$cc: a wrong log format is a warning" \
+		sh -c "printf '#include \"all.h\"\nvoid f(void) { TELEM_LOG(TELEM_INFO, \"%%d\", \"x\"); }\n' >'$dir/bad.c'
+		! $cc -std=c11 $warn -c '$dir/bad.c' -o /dev/null 2>'$dir/err' && grep -q format '$dir/err'"
+	check "$cc: -DTELEM_DISABLE leaves no name of ours" sh -c "! nm '$dir/off-$cc.o' | grep -i telem"
+	check "$cc: a program in C links with the archive and runs" \
+		sh -c "$cc '$dir/c-$cc.o' '$build/libtelem.a' -pthread -o '$dir/c-$cc' && '$dir/c-$cc'"
+done
+for cxx in g++ clang++; do
+	command -v $cxx >/dev/null || { printf 'skip  no %s\n' $cxx; continue; }
+	for std in c++17 c++20; do
+		check "$cxx -std=$std compiles every macro without a warning" \
+			$cxx -std=$std -pedantic $warn -O2 -c "$dir/use.cc" -o "$dir/cc-$cxx.o"
+		check "$cxx -std=$std compiles every macro away without a warning" \
+			$cxx -std=$std -pedantic $warn -O2 -DTELEM_DISABLE -c "$dir/use.cc" -o "$dir/off-$cxx.o"
+	done
+	check "$cxx: -DTELEM_DISABLE leaves no name of ours" sh -c "! nm '$dir/off-$cxx.o' | grep -i telem"
+	check "$cxx: a program in C++ links with the shared library and runs" \
+		sh -c "$cxx '$dir/cc-$cxx.o' '$build/libtelem.so' -Wl,-rpath,'$build' -o '$dir/cc-$cxx' && '$dir/cc-$cxx'"
+done
+
+nm -D --defined-only "$build/libtelem.so" | awk '{ print $3 }' | sort >"$dir/symbols"
+check "the shared library exports the names of tests/symbols.txt and no others" diff "$here/symbols.txt" "$dir/symbols"
+nm --defined-only --extern-only "$build/libtelem.a" | awk 'NF == 3 { print $3 }' | sort >"$dir/archive"
+check "so does the archive: its inner names are local" diff "$here/symbols.txt" "$dir/archive"
+case $(nm -D "$build/libtelem.so") in
+*__asan* | *__tsan*) printf 'skip  size and needs: a sanitizer is in it\n' ;;
+*)
+	check "the shared library needs libc only" \
+		sh -c "! ldd '$build/libtelem.so' | grep -v -e linux-vdso -e 'libc\.so' -e ld-linux"
+	check "it is at most 100 KiB" \
+		sh -c "strip -o '$dir/stripped.so' '$build/libtelem.so' && ls -l '$dir/stripped.so' &&
+		[ \$(wc -c <'$dir/stripped.so') -le 102400 ]"
+	;;
+esac
+
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >"$dir/hot.c" <<'END'
+#include "all.h"
+TELEM_CLASS(mine, "a class", TELEM_OFF);
+void counter(uint64_t n) { TELEM_COUNT(mine, "counter", n); }
+void span(void) { TELEM_SPAN(mine, "span") __asm__ volatile("nop"); }
+END
+	gcc -std=c11 -O2 -I"$root" -I"$dir" -c "$dir/hot.c" -o "$dir/hot.o"
+	# Instructions up to the first return: what runs while the site is off.
+	path() {
+		objdump -d --no-show-raw-insn --disassemble="$1" "$dir/hot.o" |
+			awk '/^ *[0-9a-f]+:/ { n++; print; if ($2 ~ /^ret/) exit }'
+	}
+	check "a counter that is off is a compare and a branch" \
+		sh -c "[ $(path counter | wc -l) -le 4 ] && [ $(path counter | grep -c -w call) -eq 0 ]"
+	check "a span that is off has no call" \
+		sh -c "[ $(path span | wc -l) -le 12 ] && [ $(path span | grep -c -w call) -eq 0 ]"
+	path span >"$dir/span"
+fi
+exit $failed

@@ -1,0 +1,1380 @@
+/* libtelem in whole processes: forks, signals, ends, full disks, readers that die. The test
+ * program is its own child: `test_process SCENARIO ARGUMENT`. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "emitter/telem.h"
+#include "tests/support/fixture.h"
+#include "tests/support/reader.h"
+
+TELEM_CLASS(loud, "at all", TELEM_ALL);
+
+/* TSan's figures lose what a signal handler adds in between, it starts threads of its own,
+ * and cannot follow those of forked children. */
+#ifdef __SANITIZE_THREAD__
+#define UNDER_TSAN 1
+#else
+#define UNDER_TSAN 0
+#endif
+
+#define MS 1000000ull
+#define S 1000000000ull
+
+/* ================ the children ================================================ */
+
+#define CHECK(condition)                                                                         \
+	do {                                                                                     \
+		if (!(condition)) {                                                              \
+			fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, telem_error()); \
+			_exit(99);                                                               \
+		}                                                                                \
+	} while (0)
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t rss_kib(void)
+{
+	char line[256];
+	uint64_t kib = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && fgets(line, sizeof line, file))
+		if (!strncmp(line, "VmRSS:", 6))
+			kib = strtoull(line + 6, NULL, 10);
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+static void wait_for_a_byte(void)
+{
+	char byte;
+
+	while (read(0, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+static void emit(int count)
+{
+	for (int i = 0; i < count; i++)
+		TELEM_COUNT(loud, "said", 1);
+}
+
+static struct telem_statistics statistics(void)
+{
+	struct telem_statistics stats;
+
+	telem_stats(&stats);
+	CHECK(stats.emitted == stats.delivered + stats.dropped + stats.queued);
+	return stats;
+}
+
+static void *emit_for_ever(void *arg)
+{
+	for (;;) {
+		TELEM_COUNT(loud, "steady", 1);
+		TELEM_SPAN(loud, "steady span")
+			(void)arg;
+	}
+	return NULL;
+}
+
+static void *flush_for_ever(void *arg)
+{
+	for (;;) {
+		telem_flush(10 * S);
+		poll(NULL, 0, 1);        /* leaves the processor to the others */
+	}
+	return arg;
+}
+
+static void in_background(void *(*run)(void *))
+{
+	pthread_t thread;
+
+	CHECK(pthread_create(&thread, NULL, run, NULL) == 0);
+	pthread_detach(thread);
+}
+
+/* Speaks, forks one that speaks, one that does not; each waits for its byte. */
+static int child_fork(const char *arg)
+{
+	pid_t child;
+
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	emit(100);
+	say("parent %d", (int)getpid());
+	wait_for_a_byte();               /* a viewer is there */
+	child = fork();
+	if (child == 0) {
+		say("silent %d", (int)getpid());
+		wait_for_a_byte();
+		emit(7);
+		say("speaks %d", (int)getpid());
+		wait_for_a_byte();
+		telem_stop();
+		_exit(0);
+	}
+	emit(50);
+	telem_flush(5 * S);
+	say("parent done");
+	_exit(0);                        /* no goodbye: only the closed connection tells */
+}
+
+static int child_fork_many(const char *arg)
+{
+	int forks = atoi(arg);
+
+	CHECK(telem_start(NULL) == 0);
+	in_background(emit_for_ever);
+	in_background(flush_for_ever);
+	for (int i = 0; i < forks; i++) {
+		int status;
+		pid_t child = fork();
+
+		CHECK(child >= 0);
+		if (child == 0) {
+			alarm(20);
+			if (i % 4)
+				emit(3);
+			exit(5);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	}
+	return 0;
+}
+
+/* A child made without pthread_atfork()'s knowledge must not wait for a thread it lacks. */
+static int child_raw_fork(const char *arg)
+{
+	int status;
+	pid_t child;
+
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	child = _Fork();
+	if (child == 0) {
+		alarm(10);
+		exit(5);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	return 0;
+}
+
+static int child_show_fds(const char *arg)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	(void)arg;
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && atoi(entry->d_name) > 2 && atoi(entry->d_name) != dirfd(dir))
+			return 1;
+	closedir(dir);
+	return 0;
+}
+
+static int child_exec(const char *arg)
+{
+	char path[200];
+	int status;
+	pid_t child;
+
+	setenv("TELEM", "sink=tcp:127.0.0.1:0", 1);
+	CHECK(telem_start(NULL) == 0);
+	snprintf(path, sizeof path, "%s/run", arg);
+	CHECK(telem_sink_file(path) >= 0);
+	snprintf(path, sizeof path, "%s/fifo", arg);
+	CHECK(telem_sink_fifo(path) >= 0);
+	CHECK(telem_sink_fd(dup(1)) >= 0);
+	emit(10);
+	for (int i = 0; i < 3; i++) {
+		child = i == 0 ? vfork() : fork();
+		if (child == 0) {
+			if (i == 2)
+				emit(3);
+			execl("/proc/self/exe", "test_process", "show_fds", "", NULL);
+			_exit(98);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	return 0;
+}
+
+static int child_exit_while_emitting(const char *arg)
+{
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	in_background(emit_for_ever);
+	in_background(emit_for_ever);
+	say("emitting");
+	wait_for_a_byte();
+	errno = 77;
+	emit(1000);
+	CHECK(errno == 77);
+	say("exiting");
+	exit(7);
+}
+
+static bool same_actions(const struct sigaction *before, const struct sigaction *after)
+{
+	for (int i = 1; i < 65; i++) {
+		if (before[i].sa_handler != after[i].sa_handler || before[i].sa_flags != after[i].sa_flags)
+			return false;
+		for (int blocked = 1; blocked < 65; blocked++)
+			if (sigismember(&before[i].sa_mask, blocked) != sigismember(&after[i].sa_mask, blocked))
+				return false;
+	}
+	return true;
+}
+
+static int child_dispositions(const char *arg)
+{
+	struct sigaction before[65], after[65];
+	sigset_t mask_before, mask_after;
+
+	(void)arg;
+	memset(before, 0, sizeof before);
+	memset(after, 0, sizeof after);
+	signal(SIGPIPE, SIG_DFL);
+	pthread_sigmask(SIG_SETMASK, NULL, &mask_before);
+	for (int i = 1; i < 65; i++)
+		sigaction(i, NULL, &before[i]);
+	CHECK(telem_start(NULL) == 0);
+	emit(1000);
+	for (int i = 1; i < 65; i++)
+		sigaction(i, NULL, &after[i]);
+	pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
+	CHECK(same_actions(before, after));
+	CHECK(memcmp(&mask_before, &mask_after, sizeof mask_before) == 0);
+	telem_stop();
+	for (int i = 1; i < 65; i++)
+		sigaction(i, NULL, &after[i]);
+	CHECK(same_actions(before, after));
+	return 0;
+}
+
+/* Emits to the sinks of TELEM until its stdin closes. */
+static int child_burst(const char *arg)
+{
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	say("started");
+	while (poll(&in, 1, 0) == 0)
+		emit(2000);
+	telem_stop();
+	statistics();
+	return 0;
+}
+
+static void emit_at_exit(void) { TELEM_COUNT(loud, "at exit", 1); }
+static pthread_key_t early_key, late_key;
+static int rounds;
+static void emit_in_destructor(void *arg)
+{
+	TELEM_COUNT(loud, "in destructor", 1);
+	TELEM_SPAN(loud, "in destructor")
+		TELEM_ALLOC(struct telem_site, 1);
+	if (__atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED) < 6)
+		pthread_setspecific(late_key, arg);
+}
+
+static void *with_destructors(void *arg)
+{
+	pthread_setspecific(early_key, arg);
+	pthread_setspecific(late_key, arg);
+	TELEM_COUNT(loud, "in thread", 1);
+	return NULL;
+}
+
+static int child_late_events(const char *arg)
+{
+	pthread_t thread;
+
+	CHECK(pthread_key_create(&early_key, emit_in_destructor) == 0);
+	CHECK(telem_start(&(struct telem_options){ .config = arg }) == 0);
+	emit(1);
+	CHECK(pthread_key_create(&late_key, emit_in_destructor) == 0);
+	CHECK(pthread_create(&thread, NULL, with_destructors, &rounds) == 0);
+	pthread_join(thread, NULL);
+	atexit(emit_at_exit);
+	say("%d rounds", __atomic_load_n(&rounds, __ATOMIC_RELAXED));
+	exit(0);
+}
+
+static volatile sig_atomic_t handled;
+static void on_signal(int number)
+{
+	(void)number;
+	for (int i = 0; i < 5; i++)
+		TELEM_COUNT(loud, "in handler", 1);
+	TELEM_VALUE(loud, "in handler", 5, TELEM_NONE);
+	TELEM_LOG(TELEM_INFO, "in handler");
+	handled++;
+}
+
+/* The handler interrupts recording in the same thread, first times and full rings included. */
+static int child_signals(const char *arg)
+{
+	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct telem_statistics stats;
+	uint64_t emitted = 0, until;
+
+	CHECK(telem_start(&(struct telem_options){ .config = arg }) == 0);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	until = now_ns() + 700 * MS;
+	while (now_ns() < until) {
+		emit(100);
+		TELEM_LOG(TELEM_INFO, "interrupted %d", 1);
+		TELEM_VALUE(loud, "interrupted", 7, TELEM_NONE);
+		emitted += 102;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	stats = statistics();
+	CHECK(handled > 100);
+	if (stats.emitted != emitted + (uint64_t)handled * 7)
+		say("emitted %" PRIu64 ", said %" PRIu64 " + 7 * %d", stats.emitted, emitted, (int)handled);
+	CHECK(stats.emitted == emitted + (uint64_t)handled * 7);
+	telem_stop();
+	stats = statistics();
+	CHECK(stats.queued == 0);
+	return 0;
+}
+
+static void *emit_once(void *arg)
+{
+	TELEM_COUNT(loud, "once", 1);
+	return arg;
+}
+
+static int child_threads(const char *arg)
+{
+	int threads = atoi(arg);
+	struct telem_statistics stats;
+	uint64_t before_kib = 0;
+
+	if (strchr(arg, '/'))
+		CHECK(telem_start(NULL) == 0 && telem_sink_fd(open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0);
+	else
+		CHECK(telem_start(NULL) == 0);
+	for (int i = 0; i < threads; i += 10) {
+		pthread_t some[10];
+
+		for (int one = 0; one < 10; one++)
+			CHECK(pthread_create(&some[one], NULL, emit_once, NULL) == 0);
+		for (int one = 0; one < 10; one++)
+			pthread_join(some[one], NULL);
+		if (i == threads / 2)
+			before_kib = rss_kib();
+	}
+	/* A sanitizer keeps what was freed. */
+	CHECK(rss_kib() < before_kib + (proc_slowness() > 1 ? 512 << 10 : 8 << 10));
+	telem_stop();
+	stats = statistics();
+	CHECK(stats.emitted == (uint64_t)threads);
+	CHECK(stats.queued == 0);
+	CHECK(stats.memory_bytes < 256 << 20);
+	return 0;
+}
+
+static int child_unheard(const char *arg)
+{
+	int millions = atoi(arg);
+	struct telem_statistics stats;
+	uint64_t before_kib;
+
+	CHECK(telem_start(NULL) == 0);
+	emit(1000000);
+	before_kib = rss_kib();
+	for (int i = 1; i < millions; i++)
+		emit(1000000);
+	CHECK(rss_kib() < before_kib + 1024);
+	stats = statistics();
+	CHECK(stats.emitted == (uint64_t)millions * 1000000);
+	CHECK(stats.dropped > (uint64_t)(millions - 1) * 1000000);
+	telem_stop();
+	CHECK(statistics().queued == 0);
+	return 0;
+}
+
+/* How long a million events take, again and again, whoever reads. */
+static int child_timing(const char *arg)
+{
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	say("started");
+	while (poll(&in, 1, 0) == 0) {
+		uint64_t best = UINT64_MAX;
+
+		for (int i = 0; i < 20; i++) {
+			uint64_t begin = now_ns();
+
+			emit(20000);
+			begin = now_ns() - begin;
+			best = begin < best ? begin : best;
+		}
+		say("%" PRIu64 " %" PRIu64, best, rss_kib());
+	}
+	_exit(0);
+}
+
+/* Where these are cancelled: nowhere in the library. */
+static uint64_t loops;
+static void *flush_until_cancelled(void *arg)
+{
+	for (;;) {
+		telem_flush(10 * S);
+		__atomic_add_fetch(&loops, 1, __ATOMIC_RELAXED);
+		pthread_testcancel();
+	}
+	return arg;
+}
+
+static void *level_until_cancelled(void *arg)
+{
+	for (;;) {
+		telem_class_level(&telem_class_loud, TELEM_ALL);
+		__atomic_add_fetch(&loops, 1, __ATOMIC_RELAXED);
+		pthread_testcancel();
+	}
+	return arg;
+}
+
+static void *emit_until_cancelled(void *arg)
+{
+	for (;;) {
+		emit(100);
+		__atomic_add_fetch(&loops, 1, __ATOMIC_RELAXED);
+		pthread_testcancel();
+	}
+	return arg;
+}
+
+/* Already cancelled when it comes to wait for room. */
+static void *emit_cancelled(void *arg)
+{
+	pthread_cancel(pthread_self());
+	emit(30000);
+	pthread_testcancel();
+	return arg;
+}
+
+static void start_and_cancel(void *(*body)(void *))
+{
+	uint64_t from = __atomic_load_n(&loops, __ATOMIC_RELAXED);
+	pthread_t thread;
+	void *result;
+
+	CHECK(pthread_create(&thread, NULL, body, NULL) == 0);
+	while (body != emit_cancelled && __atomic_load_n(&loops, __ATOMIC_RELAXED) < from + 3)
+		sched_yield();
+	CHECK(pthread_cancel(thread) == 0);
+	CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+}
+
+/* Threads cancelled in the library; then another thread's first event, and the exit. */
+static int child_cancel(const char *arg)
+{
+	pthread_t thread;
+
+	CHECK(telem_start(NULL) == 0);
+	for (int i = 0; i < 50; i++)
+		start_and_cancel(*arg == 'f' ? flush_until_cancelled : level_until_cancelled);
+	CHECK(pthread_create(&thread, NULL, emit_once, NULL) == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(statistics().emitted == 1);
+	exit(5);
+}
+
+/* The same in a full ring, which waits for room: for a reader that does not read. */
+static int child_cancel_blocked(const char *arg)
+{
+	int ends[2];
+
+	CHECK(telem_start(&(struct telem_options){ .config = arg }) == 0);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+	CHECK(telem_sink_fd(ends[1]) >= 0);
+	CHECK(telem_flush(10 * S) == 0);         /* it has been greeted */
+	for (int i = 0; i < 10; i++) {
+		start_and_cancel(emit_cancelled);
+		start_and_cancel(emit_until_cancelled);
+	}
+	telem_stop();
+	CHECK(statistics().queued == 0);
+	exit(5);
+}
+
+/* Says when it exits, with whatever reader it has. */
+static int child_exit_when_told(const char *arg)
+{
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	say("started");
+	wait_for_a_byte();
+	emit(300000);
+	telem_flush(200 * MS);
+	emit(100);
+	say("exiting");
+	exit(0);
+}
+
+static int child_disk_full(const char *path)
+{
+	struct rlimit limit = { 256 << 10, RLIM_INFINITY };
+	struct telem_statistics stats;
+
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK(telem_start(NULL) == 0);
+	CHECK(telem_sink_file(path) >= 0);
+	for (int i = 0; i < 100; i++) {
+		emit(2000);
+		telem_flush(S);
+	}
+	stats = statistics();
+	CHECK(stats.dropped > 0 && stats.delivered > 0);
+	limit.rlim_cur = RLIM_INFINITY;
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	for (uint64_t before = stats.delivered, until = now_ns() + 10 * S; stats.delivered < before + 5000;) {
+		CHECK(now_ns() < until);
+		emit(100);
+		telem_flush(S);
+		stats = statistics();
+	}
+	telem_stop();
+	CHECK(statistics().queued == 0);
+	return 0;
+}
+
+static int child_small_disk(const char *path)
+{
+	struct telem_statistics stats;
+
+	CHECK(telem_start(NULL) == 0);
+	CHECK(telem_sink_file(path) >= 0);
+	for (int i = 0; i < 100; i++) {
+		emit(2000);
+		telem_flush(S);
+	}
+	telem_stop();
+	stats = statistics();
+	CHECK(stats.dropped > 0 && stats.delivered > 0 && stats.queued == 0);
+	return 0;
+}
+
+/* No descriptor is left; then one is. */
+static int child_no_descriptors(const char *arg)
+{
+	int fds[64], count = 0;
+	struct rlimit limit = { 24, 24 };
+
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	while ((fds[count] = dup(0)) >= 0)
+		count++;
+	say("full");
+	wait_for_a_byte();
+	while (count > 0)
+		close(fds[--count]);
+	say("free");
+	wait_for_a_byte();
+	emit(1);
+	return 0;
+}
+
+static int child_start_only(const char *arg)
+{
+	int result = telem_start(&(struct telem_options){ .config = *arg ? arg : NULL });
+
+	say("start %d", result);
+	say("error %s", telem_error());
+	wait_for_a_byte();
+	emit(10);
+	return 0;
+}
+
+static int child_idle(const char *arg)
+{
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	emit(1000);
+	say("idle");
+	wait_for_a_byte();
+	return 0;
+}
+
+static const struct scenario { const char *name; int (*run)(const char *argument); } scenarios[] = {
+	{ "fork", child_fork }, { "fork_many", child_fork_many }, { "raw_fork", child_raw_fork },
+	{ "show_fds", child_show_fds }, { "exec", child_exec }, { "exit_while_emitting", child_exit_while_emitting },
+	{ "dispositions", child_dispositions }, { "burst", child_burst }, { "late_events", child_late_events },
+	{ "signals", child_signals }, { "threads", child_threads }, { "unheard", child_unheard },
+	{ "timing", child_timing }, { "exit_when_told", child_exit_when_told }, { "disk_full", child_disk_full },
+	{ "small_disk", child_small_disk }, { "no_descriptors", child_no_descriptors },
+	{ "start_only", child_start_only }, { "idle", child_idle }, { "cancel", child_cancel },
+	{ "cancel_blocked", child_cancel_blocked },
+};
+
+/* ================ the tests =================================================== */
+
+static struct fixture *fixture;
+static struct reader *reader;
+
+static int setup(void **state)
+{
+	int err = fixture_setup(state);
+
+	fixture = *state;
+	reader = NULL;
+	return err;
+}
+
+static int teardown(void **state)
+{
+	reader_free(reader);
+	return fixture_teardown(state);
+}
+
+#define START(scenario, argument, ...)                                                           \
+	proc_start(.argv = PROC_LIST("/proc/self/exe", scenario, argument), .in = PROC_PIPE, .out = PROC_PIPE, \
+		   .env = PROC_LIST("LC_ALL=C", ##__VA_ARGS__))
+
+static void run(const char *scenario, const char *argument, int64_t deadline_ms)
+{
+	struct proc *child = proc_start(.argv = PROC_LIST("/proc/self/exe", scenario, argument), .in = PROC_PIPE,
+					 .out = PROC_PIPE);
+
+	assert_int_equal(proc_wait_exit(child, deadline_ms), 0);
+}
+
+static const char *scaled(int count)
+{
+	static char text[32];
+
+	snprintf(text, sizeof text, "%d", count / (int)proc_slowness());
+	return text;
+}
+
+static const char *socket_of(pid_t pid)
+{
+	return fixture_path(fixture, "telem/%d.sock", (int)pid);
+}
+
+static struct reader *view(pid_t pid)
+{
+	struct reader *who = reader_unix(socket_of(pid));
+
+	READ_UNTIL(who, who->kind_count[KIND_SINK] > 0);
+	return who;
+}
+
+static void tell(struct proc *child) { proc_write(child, "x", 1); }
+
+static pid_t pid_said(struct proc *child, const char *word)
+{
+	const char *at;
+
+	proc_wait_text(child, PROC_OUT, word, 10000);
+	WAIT_UNTIL((at = strstr(proc_bytes(child, PROC_OUT, NULL), word)) && strchr(at, '\n'), 10000);
+	return atoi(at + strlen(word));
+}
+
+static void a_forked_child_has_a_stream_of_its_own_once_it_speaks(void **state)
+{
+	struct proc *child;
+	struct reader *parent;
+	pid_t parent_pid, forked;
+
+	(void)state;
+	if (UNDER_TSAN)
+		skip();
+	child = START("fork", "");
+	parent_pid = pid_said(child, "parent ");
+	reader = parent = view(parent_pid);
+	tell(child);
+	forked = pid_said(child, "silent ");
+	assert_int_equal(access(socket_of(forked), F_OK), -1);
+	/* The parent goes; its child must not keep the connection open. */
+	reader_to_end(parent);
+	assert_int_equal(reader_site(parent, "loud.said")->event_count, 150);
+	tell(child);
+	pid_said(child, "speaks ");
+	reader = view(forked);
+	assert_int_equal(reader->pid, forked);
+	assert_true(reader->stream != parent->stream);
+	tell(child);
+	reader_to_end(reader);
+	assert_int_equal(reader_site(reader, "loud.said")->count, 7);
+	assert_int_equal(reader_site(reader, "loud.said")->event_count, 7);
+	assert_int_equal(reader->bye.emitted, 7);
+	reader_check_books(reader);
+	reader_free(parent);
+}
+
+static void no_forked_child_hangs_whatever_other_threads_do(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN)
+		skip();
+	run("fork_many", scaled(500), 60000);
+}
+
+static void a_child_forked_behind_our_back_can_exit(void **state)
+{
+	struct proc *child;
+
+	(void)state;
+	/* A leak checker in such a child looks for threads that are not there. */
+	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "raw_fork", ""), .out = PROC_PIPE,
+			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"));
+	assert_int_equal(proc_wait_exit(child, 20000), 0);
+}
+
+static void nothing_of_ours_is_open_after_exec(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN)
+		skip();
+	run("exec", fixture->dir, 20000);
+}
+
+static void exiting_while_threads_emit_keeps_the_status_and_errno(void **state)
+{
+	struct proc *child = START("exit_while_emitting", "");
+	int64_t begin;
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "emitting", 10000);
+	reader = view(proc_pid(child));
+	reader->is_lossy = true;
+	tell(child);
+	READ_UNTIL(reader, proc_has_line(child, PROC_OUT, "exiting") || (proc_pump(0), false));
+	begin = proc_now_ms();
+	reader_to_end(reader);
+	assert_int_equal(proc_wait_exit(child, 5000), 7);
+	assert_in_range(proc_now_ms() - begin, 0, 600 * proc_slowness());
+	if (reader->has_bye)
+		reader_check_books(reader);
+}
+
+static void run_to_5(const char *scenario, const char *argument)
+{
+	assert_int_equal(proc_wait_exit(START(scenario, argument), 20000), 5);
+}
+
+static void a_cancelled_thread_leaves_no_lock_held(void **state)
+{
+	(void)state;
+	run_to_5("cancel", "flush");
+	run_to_5("cancel", "level");
+}
+
+static void a_thread_cancelled_while_it_waits_for_room_does_not_hold_up_the_stop(void **state)
+{
+	(void)state;
+	run_to_5("cancel_blocked", "ring=64K;policy=block:5s");
+}
+
+static void signal_dispositions_and_masks_are_left_alone(void **state)
+{
+	(void)state;
+	run("dispositions", "", 20000);
+}
+
+/* ---- readers that die ---- */
+
+static void kill_readers(struct proc *child, struct reader *(*come)(const char *), const char *where)
+{
+	for (int i = 0; i < 5; i++) {
+		reader = come(where);
+		reader->is_lossy = true;
+		/* A FIFO without a writer is at its end; wait on. */
+		READ_UNTIL(reader, (reader->at_end = false, reader->event_count > 5000));
+		reader_free(reader);             /* with bytes on their way, as kill -9 leaves them */
+		reader = NULL;
+		assert_false(proc_exited(child));
+	}
+	proc_close_stdin(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+}
+
+static struct reader *come_to_tcp(const char *port) { return reader_tcp((uint16_t)atoi(port)); }
+static struct reader *come_to_fifo(const char *path)
+{
+	return reader_new(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
+static void a_program_outlives_readers_that_die_on_a_unix_socket(void **state)
+{
+	struct proc *child = START("burst", "");
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	kill_readers(child, reader_unix, socket_of(proc_pid(child)));
+}
+
+static void a_program_outlives_readers_that_die_on_tcp(void **state)
+{
+	char setting[64], port[16];
+	struct proc *child;
+
+	(void)state;
+	snprintf(port, sizeof port, "%u", fixture_free_port());
+	snprintf(setting, sizeof setting, "TELEM=sink=tcp:127.0.0.1:%s", port);
+	child = START("burst", "", setting);
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	kill_readers(child, come_to_tcp, port);
+}
+
+static void a_program_outlives_readers_that_die_on_a_fifo(void **state)
+{
+	const char *path = fixture_path(fixture, "fifo");
+	char setting[128];
+	struct proc *child;
+
+	(void)state;
+	snprintf(setting, sizeof setting, "TELEM=sink=fifo:%s", path);
+	child = START("burst", "", setting);
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	kill_readers(child, come_to_fifo, path);
+}
+
+static void a_fifo_replaced_by_a_file_is_not_written_to(void **state)
+{
+	const char *path = fixture_path(fixture, "fifo");
+	char setting[128];
+	struct proc *child;
+	size_t count;
+
+	(void)state;
+	snprintf(setting, sizeof setting, "TELEM=sink=fifo:%s", path);
+	child = START("burst", "", setting);
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	reader = come_to_fifo(path);
+	reader->is_lossy = true;
+	READ_UNTIL(reader, (reader->at_end = false, reader->event_count > 1000));
+	assert_int_equal(unlink(path), 0);
+	fixture_write(path, "mine", 4);
+	reader_free(reader);
+	reader = NULL;
+	HOLDS_FOR(!proc_exited(child), 400);     /* it tries again every 100, 200 ms ... */
+	proc_close_stdin(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+	free(fixture_read(path, &count));
+	assert_int_equal(count, 4);
+}
+
+static void a_link_in_place_of_a_fifo_is_refused(void **state)
+{
+	struct proc *child;
+	char setting[200];
+
+	(void)state;
+	assert_int_equal(mkfifo(fixture_path(fixture, "real"), 0600), 0);
+	assert_int_equal(symlink("real", fixture_path(fixture, "link")), 0);
+	snprintf(setting, sizeof setting, "sink=fifo:%s", fixture_path(fixture, "link"));
+	child = START("start_only", setting);
+	proc_wait_line(child, PROC_OUT, "start -22", 10000);
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+}
+
+/* ---- events at odd moments ---- */
+
+static void read_recording(const char *path)
+{
+	size_t count;
+	uint8_t *bytes = (uint8_t *)fixture_read(path, &count);
+
+	reader = reader_new(-1);
+	reader->at_end = true;
+	reader->is_lossy = true;
+	reader_feed(reader, bytes, count);
+	assert_int_equal(block_reader_rest(&reader->blocks), 0);
+	assert_int_equal(reader->blocks.damaged_count, 0);
+	free(bytes);
+}
+
+static void events_of_exit_handlers_and_thread_destructors_are_counted(void **state)
+{
+	const char *path = fixture_path(fixture, "run");
+	char config[128];
+
+	(void)state;
+	snprintf(config, sizeof config, "sink=file:%s;mem=all", path);
+	run("late_events", config, 20000);
+	read_recording(path);
+	assert_int_equal(reader_site(reader, "loud.at exit")->event_count, 1);
+	/* After our own destructor an event has no ring to go to, and is counted as lost. */
+	assert_in_range(reader_site(reader, "loud.in destructor")->count, 4, 8);
+	assert_int_equal(reader_site(reader, "loud.in thread")->event_count, 1);
+	reader_check_books(reader);
+}
+
+static void an_event_that_has_no_ring_to_go_to_is_in_the_books_of_its_class(void **state)
+{
+	const char *path = fixture_path(fixture, "run");
+	uint64_t emitted = 0, dropped = 0;
+	char config[128];
+
+	(void)state;
+	snprintf(config, sizeof config, "sink=file:%s", path);
+	run("late_events", config, 20000);
+	read_recording(path);
+	for (int i = 0; i < LIMIT_CLASSES; i++) {
+		emitted += reader->tasks[TASK_ALL].books[i].emitted;
+		dropped += reader->tasks[TASK_ALL].books[i].dropped;
+	}
+	assert_true(reader->bye.dropped > 0);
+	assert_int_equal(emitted, reader->bye.emitted);
+	assert_int_equal(dropped, reader->bye.dropped);
+}
+
+static void signal_handlers_that_interrupt_recording_add_up(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN)
+		skip();
+	run("signals", "log=all;ring=64K", 20000);
+	run("signals", "log=all;ring=64K;policy=overwrite", 20000);
+}
+
+static void signal_handlers_add_up_while_somebody_reads(void **state)
+{
+	char config[128];
+
+	(void)state;
+	if (UNDER_TSAN)
+		skip();
+	snprintf(config, sizeof config, "ring=64K;log=all;sink=file:%s", fixture_path(fixture, "run"));
+	run("signals", config, 20000);
+	read_recording(fixture_path(fixture, "run"));
+	reader_check_books(reader);
+}
+
+static void threads_of_one_event_are_all_counted_and_memory_is_flat(void **state)
+{
+	(void)state;
+	run("threads", scaled(100000), 60000);
+}
+
+static void threads_of_one_event_are_all_counted_while_somebody_reads(void **state)
+{
+	char argument[40];
+
+	(void)state;
+	snprintf(argument, sizeof argument, "%s/heard", scaled(30000));
+	run("threads", argument, 60000);
+}
+
+static void ten_million_events_nobody_hears_take_no_memory(void **state)
+{
+	(void)state;
+	run("unheard", "10", 60000);
+}
+
+/* ---- slow readers, ends ---- */
+
+static uint64_t timing(struct proc *child, uint64_t *kib)
+{
+	const char *line;
+	char *end;
+	uint64_t ns;
+
+	proc_mark(child, PROC_OUT);
+	proc_wait_text(child, PROC_OUT, "\n", 10000);
+	proc_mark(child, PROC_OUT);
+	proc_wait_text(child, PROC_OUT, "\n", 10000);
+	line = proc_bytes(child, PROC_OUT, NULL);
+	line += strlen(line) - 1;
+	while (line[-1] != '\n')
+		line--;
+	ns = strtoull(line, &end, 10);
+	*kib = strtoull(end, NULL, 10);
+	return ns;
+}
+
+static void a_stopped_reader_does_not_slow_the_program_nor_make_it_grow(void **state)
+{
+	struct proc *child = START("timing", "");
+	uint64_t unheard_ns, stalled_ns, before_kib, after_kib;
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	unheard_ns = timing(child, &before_kib);
+	reader = view(proc_pid(child));
+	for (int i = 0; i < 10; i++)
+		stalled_ns = timing(child, &after_kib);
+	/* Loose: the machine has other work. To a lock or a system call it would be 10 x. */
+	assert_true(stalled_ns < 5 * unheard_ns + 2 * MS);
+	assert_true(after_kib < before_kib + (8 << 10) * (uint64_t)proc_slowness());
+	reader->is_lossy = true;
+}
+
+static void an_exit_without_a_reader_is_quick(void **state)
+{
+	struct proc *child = START("exit_when_told", "");
+	int64_t begin;
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	tell(child);
+	proc_wait_line(child, PROC_OUT, "exiting", 10000);
+	begin = proc_now_ms();
+	assert_int_equal(proc_wait_exit(child, 5000), 0);
+	assert_in_range(proc_now_ms() - begin, 0, 400 * proc_slowness());
+}
+
+static void an_exit_with_a_stalled_reader_takes_the_linger_time(void **state)
+{
+	struct proc *child = START("exit_when_told", "");
+	int64_t begin;
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	reader = view(proc_pid(child));
+	reader->is_lossy = true;
+	tell(child);
+	proc_wait_line(child, PROC_OUT, "exiting", 10000);
+	begin = proc_now_ms();
+	assert_int_equal(proc_wait_exit(child, 5000), 0);
+	assert_in_range(proc_now_ms() - begin, 0, 500 * proc_slowness());
+}
+
+/* ---- disks ---- */
+
+static void a_full_disk_costs_events_never_the_file(void **state)
+{
+	const char *path = fixture_path(fixture, "run");
+
+	(void)state;
+	run("disk_full", path, 30000);
+	read_recording(path);
+	reader_check_books(reader);
+	assert_true(reader->bye.dropped > 0);
+}
+
+static void a_small_file_system_that_fills_up_leaves_a_good_file(void **state)
+{
+	const char *path = fixture_path(fixture, "disk");
+
+	(void)state;
+	assert_int_equal(mkdir(path, 0700), 0);
+	if (mount("telem-test", path, "tmpfs", 0, "size=256k") < 0)
+		skip();                  /* shown as skipped: mounting needs rights */
+	run("small_disk", fixture_path(fixture, "disk/run"), 30000);
+	read_recording(fixture_path(fixture, "disk/run"));
+	assert_true(reader->event_count > 1000);
+	assert_int_equal(umount(path), 0);
+}
+
+/* ---- discovery ---- */
+
+static void expect_start(const char *result, const char *error)
+{
+	struct proc *child = START("start_only", "");
+
+	proc_wait_line(child, PROC_OUT, result, 10000);
+	proc_wait_text(child, PROC_OUT, "error ", 10000);
+	assert_true(proc_has_text(child, PROC_OUT, error));
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+}
+
+static void a_link_in_place_of_the_socket_directory_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(fixture_path(fixture, "real"), 0700), 0);
+	assert_int_equal(symlink("real", fixture_path(fixture, "telem")), 0);
+	expect_start("start 0", "not a directory of ours");
+	assert_int_equal(rmdir(fixture_path(fixture, "real")), 0);       /* nothing was put there */
+}
+
+static void a_socket_directory_open_to_others_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(fixture_path(fixture, "telem"), 0700), 0);
+	assert_int_equal(chmod(fixture_path(fixture, "telem"), 0755), 0);
+	expect_start("start 0", "not a directory of ours");
+}
+
+static void a_socket_path_that_is_too_long_is_no_failure(void **state)
+{
+	char setting[300];
+	struct proc *child;
+
+	(void)state;
+	memset(setting, 0, sizeof setting);
+	strcpy(setting, "XDG_RUNTIME_DIR=/");
+	memset(setting + strlen(setting), 'x', 200);
+	child = START("start_only", "", setting);
+	proc_wait_line(child, PROC_OUT, "start 0", 10000);
+	proc_wait_text(child, PROC_OUT, "too long", 10000);
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+}
+
+/* A socket left by a dead process of the same number: the child exec()s with its number known. */
+static void a_stale_socket_is_replaced(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	pid_t child;
+	int status;
+
+	(void)state;
+	assert_int_equal(mkdir(fixture_path(fixture, "telem"), 0700), 0);
+	child = fork();
+	if (child == 0) {
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0), null = open("/dev/null", O_RDWR);
+
+		snprintf(address.sun_path, sizeof address.sun_path, "%s/telem/%d.sock", fixture->dir, (int)getpid());
+		if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0)
+			_exit(97);
+		close(fd);
+		dup2(null, 0);
+		dup2(null, 1);
+		execl("/proc/self/exe", "test_process", "start_only", "", NULL);
+		_exit(98);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	/* It was taken over, and removed at the end. */
+	assert_int_equal(access(socket_of(child), F_OK), -1);
+}
+
+/* As a process leaves it that was killed. */
+static const char *leave_socket(const char *name, int *listening)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *path = fixture_path(fixture, "telem/%s", name);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	if (listening)
+		assert_int_equal(listen(*listening = fd, 4), 0);
+	else
+		close(fd);
+	return path;
+}
+
+static pid_t dead_process(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	return child;
+}
+
+static void sockets_of_the_dead_are_removed_by_the_next_program_and_no_others(void **state)
+{
+	const char *dead[2], *kept[6];
+	char name[32];
+	int fds[2];
+	struct proc *child;
+
+	(void)state;
+	assert_int_equal(mkdir(fixture_path(fixture, "telem"), 0700), 0);
+	snprintf(name, sizeof name, "%d.sock", (int)dead_process());
+	dead[0] = leave_socket(name, NULL);
+	snprintf(name, sizeof name, "%d-123456.sock", (int)dead_process());
+	dead[1] = leave_socket(name, NULL);
+	kept[0] = leave_socket("x.sock", NULL);
+	kept[1] = leave_socket("12x.sock", NULL);
+	snprintf(name, sizeof name, "%d.socket", (int)dead_process());
+	kept[2] = leave_socket(name, NULL);
+	/* Of a program that is there, and of one that we cannot see. */
+	snprintf(name, sizeof name, "%d.sock", (int)getpid());
+	kept[3] = leave_socket(name, &fds[0]);
+	snprintf(name, sizeof name, "%d.sock", (int)dead_process());
+	kept[4] = leave_socket(name, &fds[1]);
+	kept[5] = fixture_path(fixture, "telem/%d.sock", (int)dead_process());
+	fixture_write(kept[5], "mine", 4);
+	child = START("start_only", "");
+	proc_wait_line(child, PROC_OUT, "start 0", 10000);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(access(dead[i], F_OK), -1);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(access(kept[i], F_OK), 0);
+	assert_int_equal(access(socket_of(proc_pid(child)), F_OK), 0);
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void a_file_in_place_of_the_socket_is_left_alone(void **state)
+{
+	pid_t child;
+	int status;
+	size_t count;
+	const char *path;
+
+	(void)state;
+	assert_int_equal(mkdir(fixture_path(fixture, "telem"), 0700), 0);
+	child = fork();
+	if (child == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		fixture_write(fixture_path(fixture, "telem/%d.sock", (int)getpid()), "mine", 4);
+		dup2(null, 0);
+		dup2(null, 1);
+		execl("/proc/self/exe", "test_process", "start_only", "", NULL);
+		_exit(98);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	path = socket_of(child);
+	free(fixture_read(path, &count));
+	assert_int_equal(count, 4);
+}
+
+static void without_descriptors_it_does_not_spin_and_recovers(void **state)
+{
+	struct proc *child = START("no_descriptors", "");
+	uint64_t cpu_ns;
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "full", 10000);
+	reader = reader_unix(socket_of(proc_pid(child)));
+	cpu_ns = proc_cpu_ns(child);
+	proc_watch_for(600);
+	assert_true(proc_cpu_ns(child) - cpu_ns <= 60 * MS * (uint64_t)proc_slowness());
+	assert_false(reader_pump(reader));
+	tell(child);
+	proc_wait_line(child, PROC_OUT, "free", 10000);
+	READ_UNTIL(reader, reader->kind_count[KIND_SINK] > 0);
+	tell(child);
+	reader_to_end(reader);
+	assert_int_equal(reader_site(reader, "loud.said")->event_count, 1);
+}
+
+static void an_idle_program_makes_no_system_call(void **state)
+{
+	const char *trace = fixture_path(fixture, "trace");
+	struct proc *child;
+	struct stat before, after;
+	char self[256] = "";
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+	if (UNDER_TSAN)
+		skip();
+	if (proc_try_start(&child, &(struct proc_spec){
+			.argv = PROC_LIST("strace", "-f", "-o", trace, "true"), .err = PROC_PIPE }) < 0 ||
+	    proc_wait_exit(child, 10000) != 0)
+		skip();                  /* no strace here, or none allowed */
+	child = proc_start(.argv = PROC_LIST("strace", "-f", "-o", trace, self, "idle", ""),
+			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"),  /* that is traced itself */
+			   .in = PROC_PIPE, .out = PROC_PIPE, .err = PROC_PIPE);
+	proc_wait_line(child, PROC_OUT, "idle", 20000);
+	proc_watch_for(300);             /* what it began then it has ended */
+	assert_int_equal(stat(trace, &before), 0);
+	proc_watch_for(1500);
+	assert_int_equal(stat(trace, &after), 0);
+	assert_true(before.st_size > 0);
+	assert_int_equal(after.st_size, before.st_size);
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 20000), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_forked_child_has_a_stream_of_its_own_once_it_speaks),
+		TEST(no_forked_child_hangs_whatever_other_threads_do),
+		TEST(a_child_forked_behind_our_back_can_exit),
+		TEST(nothing_of_ours_is_open_after_exec),
+		TEST(exiting_while_threads_emit_keeps_the_status_and_errno),
+		TEST(a_cancelled_thread_leaves_no_lock_held),
+		TEST(a_thread_cancelled_while_it_waits_for_room_does_not_hold_up_the_stop),
+		TEST(signal_dispositions_and_masks_are_left_alone),
+		TEST(a_program_outlives_readers_that_die_on_a_unix_socket),
+		TEST(a_program_outlives_readers_that_die_on_tcp),
+		TEST(a_program_outlives_readers_that_die_on_a_fifo),
+		TEST(a_fifo_replaced_by_a_file_is_not_written_to),
+		TEST(a_link_in_place_of_a_fifo_is_refused),
+		TEST(events_of_exit_handlers_and_thread_destructors_are_counted),
+		TEST(an_event_that_has_no_ring_to_go_to_is_in_the_books_of_its_class),
+		TEST(signal_handlers_that_interrupt_recording_add_up),
+		TEST(signal_handlers_add_up_while_somebody_reads),
+		TEST(threads_of_one_event_are_all_counted_and_memory_is_flat),
+		TEST(threads_of_one_event_are_all_counted_while_somebody_reads),
+		TEST(ten_million_events_nobody_hears_take_no_memory),
+		TEST(a_stopped_reader_does_not_slow_the_program_nor_make_it_grow),
+		TEST(an_exit_without_a_reader_is_quick),
+		TEST(an_exit_with_a_stalled_reader_takes_the_linger_time),
+		TEST(a_full_disk_costs_events_never_the_file),
+		TEST(a_small_file_system_that_fills_up_leaves_a_good_file),
+		TEST(a_link_in_place_of_the_socket_directory_is_refused),
+		TEST(a_socket_directory_open_to_others_is_refused),
+		TEST(a_socket_path_that_is_too_long_is_no_failure),
+		TEST(a_stale_socket_is_replaced),
+		TEST(sockets_of_the_dead_are_removed_by_the_next_program_and_no_others),
+		TEST(a_file_in_place_of_the_socket_is_left_alone),
+		TEST(without_descriptors_it_does_not_spin_and_recovers),
+		TEST(an_idle_program_makes_no_system_call),
+	};
+
+	for (size_t i = 0; argc > 2 && i < sizeof scenarios / sizeof *scenarios; i++)
+		if (!strcmp(argv[1], scenarios[i].name))
+			return scenarios[i].run(argv[2]);
+	if (getenv("TEST_FILTER"))
+		cmocka_set_test_filter(getenv("TEST_FILTER"));
+	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
+}
