@@ -1,0 +1,261 @@
+#include "monitor/model/define.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void model_text_copy(char *out, size_t out_bytes, const struct text *text)
+{
+	size_t length = text->length < out_bytes - 1 ? text->length : out_bytes - 1;
+
+	if (length > 0)
+		memcpy(out, text->bytes, length);
+	/* A name ends at its first NUL, and never inside a character. */
+	length = strnlen(length ? out : "", length);
+	while (length > 0 && length < text->length && ((uint8_t)text->bytes[length] & 0xc0) == 0x80)
+		length--;
+	out[length] = '\0';
+}
+
+void apply_hello(struct model *model, const struct message_hello *hello)
+{
+	if (model->target.is_known && model->target.stream != hello->stream) {
+		int window_s = model->window_s;
+		uint32_t reconnects = model->link.reconnects;
+
+		model_empty(model);
+		model_begin(model, window_s);
+		model->link.reconnects = reconnects;
+	}
+	model->target = (struct model_target){
+		.pid = hello->pid, .uid = hello->uid, .stream = hello->stream, .start_ns = hello->start_ns,
+		.mono_ns = hello->mono_ns, .real_ns = hello->real_ns, .resolution_ns = hello->resolution_ns,
+		.tick_ns = hello->tick_ns, .ring_bytes = hello->ring_bytes, .policy = hello->policy, .flush_ns = hello->flush_ns,
+		.major = u32(hello->major), .minor = u32(hello->minor), .may_control = hello->control != 0,
+		.is_known = true,
+	};
+	model_text_copy(model->target.name, sizeof model->target.name, &hello->name);
+	model_text_copy(model->target.host, sizeof model->target.host, &hello->host);
+	model_text_copy(model->target.version, sizeof model->target.version, &hello->version);
+	model->link.sync_ns = hello->mono_ns;
+	model->greeting++;
+	model->is_greeted = model->is_in_tick = true;
+}
+
+void apply_class(struct model *model, const struct message_class *told)
+{
+	struct model_class *class;
+
+	if (told->id >= LIMIT_CLASSES || told->level > LEVEL_OWN || told->own_level > LEVEL_OWN) {
+		model_refuse(model);
+		return;
+	}
+	class = &model->classes[told->id];
+	class->is_defined = true;
+	model_text_copy(class->name, sizeof class->name, &told->name);
+	model_text_copy(class->help, sizeof class->help, &told->help);
+	class->level = (uint8_t)told->level;
+	class->own_level = (uint8_t)told->own_level;
+	class->was_off = told->was_off != 0;
+	class->leases = u32(told->leases);
+	if (told->id >= model->class_count)
+		model->class_count = (uint32_t)told->id + 1;
+}
+
+/* Room for looking back is given while there is enough; then figures go without. */
+static void site_room(struct model *model, struct model_site *site)
+{
+	if (site_kind_is_timed(site->kind)) {
+		site->buckets = model_take(model, BUCKET_BYTES, ROOM_FIGURES);
+		site->told_buckets = model_take(model, BUCKET_BYTES, ROOM_FIGURES);
+		site->deltas = model_take(model, DELTAS_BYTES, ROOM_WINDOWS);
+		site->heat = model_take(model, sizeof *site->heat, ROOM_TRENDS);
+		if (site->heat)
+			site->heat->last_second = -1;
+	}
+	site->trend = model_take(model, sizeof *site->trend, ROOM_TRENDS);
+	if (site->trend)
+		series_init(site->trend);
+}
+
+static struct model_site *site_make(struct model *model, const struct message_site *told)
+{
+	struct model_site *site = model_take(model, sizeof *site, ROOM_FIGURES);
+
+	if (!site || !model_index_add(model, &model->sites, &model->site_map, told->id, site)) {
+		model_give(model, site, sizeof *site);
+		return NULL;
+	}
+	site->id = (uint32_t)told->id;
+	site->kind = u32(told->kind);
+	site_room(model, site);
+	return site;
+}
+
+void apply_site(struct model *model, const struct message_site *told)
+{
+	bool is_good = told->id > 0 && told->id < LIMIT_SITES && told->class_id < LIMIT_CLASSES &&
+		       told->level <= LEVEL_OWN && told->own_level <= LEVEL_OWN;
+	struct model_site *site = is_good ? model_find_site(model, told->id) : NULL;
+
+	if (is_good && !site)
+		site = site_make(model, told);
+	if (!site) {
+		model_refuse(model);
+		return;
+	}
+	site->class_id = (uint32_t)told->class_id;
+	site->unit = u32(told->unit);
+	site->detail = u32(told->detail);
+	site->line = u32(told->line);
+	site->level = (uint8_t)told->level;
+	site->own_level = (uint8_t)told->own_level;
+	model_text_copy(site->name, sizeof site->name, &told->name);
+	model_text_copy(site->file, sizeof site->file, &told->file);
+	site->field_count = told->fields.count < LIMIT_FIELDS ? told->fields.count : LIMIT_FIELDS;
+	for (uint32_t i = 0; i < site->field_count; i++)
+		model_text_copy(site->fields[i], sizeof site->fields[i], &told->fields.texts[i]);
+}
+
+static void pair_remove(struct model *model, uint32_t index)
+{
+	struct task_site *pair = model->task_sites.items[index];
+	struct task_site *last = model->task_sites.items[--model->task_sites.count];
+
+	map_remove(&model->task_site_map, model_pair_key(pair->task, pair->site));
+	if (last != pair) {
+		model->task_sites.items[index] = last;
+		map_put(&model->task_site_map, model_pair_key(last->task, last->site), index);
+	}
+	model_pair_free(model, pair);
+}
+
+/* Its sums have joined those of the ended ones. It stays in the list until that is swept. */
+static void task_end(struct model *model, struct model_task *task)
+{
+	for (uint32_t site = task->first_site; site;) {
+		uint32_t index = map_get(&model->task_site_map, model_pair_key(task->id, site));
+
+		site = ((struct task_site *)model->task_sites.items[index])->next_site;
+		pair_remove(model, index);
+	}
+	task->first_site = 0;
+	task->has_ended = true;
+	map_remove(&model->task_map, task->id);
+	model->ended_count++;
+}
+
+#define SWEEP_SHARE 64
+
+static void tasks_sweep(struct model *model)
+{
+	struct list_of *tasks = &model->tasks;
+	uint32_t kept = 0;
+
+	if (model->ended_count == 0)
+		return;
+	for (uint32_t i = 0; i < tasks->count; i++) {
+		struct model_task *task = tasks->items[i];
+
+		if (task->has_ended) {
+			model_task_free(model, task);
+			continue;
+		}
+		map_put(&model->task_map, task->id, kept);
+		tasks->items[kept++] = task;
+	}
+	tasks->count = kept;
+	model->ended_count = 0;
+}
+
+/* After a greeting: what it did not name has ended while we did not hear. */
+void tasks_greeted(struct model *model)
+{
+	for (uint32_t i = 0; model->is_greeted && i < model->tasks.count; i++) {
+		struct model_task *task = model->tasks.items[i];
+
+		if (task->id >= TASK_FIRST && !task->has_ended && task->greeting != model->greeting)
+			task_end(model, task);
+	}
+	model->is_greeted = false;
+	tasks_sweep(model);
+}
+
+static struct model_task *task_make(struct model *model, uint64_t id)
+{
+	struct model_task *task = model->tasks.count < LIMIT_TASKS ? model_take(model, sizeof *task, ROOM_FIGURES) : NULL;
+
+	if (!task || !model_index_add(model, &model->tasks, &model->task_map, id, task)) {
+		model_give(model, task, sizeof *task);
+		return NULL;
+	}
+	task->id = (uint32_t)id;
+	task->trend = model_take(model, sizeof *task->trend, ROOM_TRENDS);
+	if (task->trend)
+		series_init(task->trend);
+	return task;
+}
+
+void apply_task(struct model *model, const struct message_task *told)
+{
+	struct model_task *task = model_find_task(model, told->id);
+
+	if (task && told->ended && told->id >= TASK_FIRST) {
+		task_end(model, task);
+		/* In a short list at once; in a long one, many together cost no more than one. */
+		if (model->ended_count * SWEEP_SHARE >= model->tasks.count)
+			tasks_sweep(model);
+		return;
+	}
+	if (told->ended)
+		return;
+	if (!task && told->id > TASK_ALL && told->id <= UINT32_MAX)
+		task = task_make(model, told->id);
+	if (!task) {
+		model_refuse(model);
+		return;
+	}
+	task->greeting = model->greeting;
+	task->thread_id = told->thread_id;
+	model_text_copy(task->name, sizeof task->name, &told->name);
+}
+
+void model_line_add(struct model *model, const struct model_line *line)
+{
+	model->lines[model->line_count++ % MODEL_LINES] = *line;
+}
+
+void apply_level(struct model *model, const struct message_level *told)
+{
+	struct model_line line = { .kind = LINE_LEVEL, .time_ns = told->time_ns };
+	struct model_site *site = told->site ? model_find_site(model, told->site) : NULL;
+	char by[64];
+
+	if (told->class_id >= LIMIT_CLASSES || told->site >= LIMIT_SITES || told->level > LEVEL_OWN ||
+	    told->own_level > LEVEL_OWN) {
+		model_refuse(model);
+		return;
+	}
+	model_text_copy(by, sizeof by, &told->by);
+	line.class_id = (uint32_t)told->class_id;
+	line.site = (uint32_t)told->site;
+	if (told->site && site) {
+		site->level = (uint8_t)told->level;
+		site->own_level = (uint8_t)told->own_level;
+	} else if (!told->site) {
+		struct model_class *class = &model->classes[told->class_id];
+
+		class->level = (uint8_t)told->level;
+		class->own_level = (uint8_t)told->own_level;
+		class->leases = u32(told->leases);
+		class->was_off |= told->level == LEVEL_OFF;
+		snprintf(class->set_by, sizeof class->set_by, "%s", by);
+		for (uint32_t i = 0; i < model->sites.count; i++) {
+			struct model_site *other = model->sites.items[i];
+
+			if (other->class_id == told->class_id && other->own_level == LEVEL_OWN)
+				other->level = class->level;
+		}
+	}
+	snprintf(line.text, sizeof line.text, "level %s, set by %s", level_name((unsigned)told->level), by);
+	model_line_add(model, &line);
+}

@@ -1,0 +1,17 @@
+/* define.h -- who there is: HELLO, classes, sites, tasks, levels. Private to monitor/model/. */
+#ifndef TELEM_MONITOR_MODEL_DEFINE_H
+#define TELEM_MONITOR_MODEL_DEFINE_H
+
+#include "monitor/model/store.h"
+
+void apply_hello(struct model *model, const struct message_hello *hello);
+void apply_class(struct model *model, const struct message_class *told);
+void apply_site(struct model *model, const struct message_site *told);
+void apply_task(struct model *model, const struct message_task *told);
+void apply_level(struct model *model, const struct message_level *told);
+/* After a greeting: what it did not name has ended while we did not hear. */
+void tasks_greeted(struct model *model);
+/* Cut to fit, at a character. */
+void model_text_copy(char *out, size_t out_bytes, const struct text *text);
+void model_line_add(struct model *model, const struct model_line *line);
+#endif

@@ -1,0 +1,483 @@
+#include "monitor/model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "monitor/model/define.h"
+#include "monitor/model/store.h"
+#include "monitor/model/tick.h"
+
+/* ---- events ---- */
+
+static void count_event(struct model *model, struct model_site *site, uint64_t events, uint64_t bytes)
+{
+	struct model_class *class;
+
+	if (!site)
+		return;
+	class = &model->classes[site->class_id];
+	site->received += events;
+	class->received += events;
+	class->bytes += bytes;
+}
+
+static void apply_batch(struct model *model, const struct message_batch *batch, uint32_t bytes)
+{
+	uint32_t count = batch->events.count;
+	uint64_t each = count ? bytes / count : 0;
+	const struct event *events = batch->events.events;
+
+	model->link.events += count;
+	/* Events of one site come in runs. */
+	for (uint32_t i = 0; i < count;) {
+		uint32_t run = i + 1;
+
+		while (run < count && events[run].site == events[i].site)
+			run++;
+		count_event(model, model_find_site(model, events[i].site), run - i, each * (run - i));
+		i = run;
+	}
+}
+
+static void number_print(char *out, size_t out_bytes, const struct number *number)
+{
+	double value;
+
+	memcpy(&value, &number->bits, sizeof value);
+	if (number->type == NUMBER_DOUBLE)
+		snprintf(out, out_bytes, "%.6g", value);
+	else if (number->type == NUMBER_INT)
+		snprintf(out, out_bytes, "%lld", (long long)number->bits);
+	else
+		snprintf(out, out_bytes, "%llu", (unsigned long long)number->bits);
+}
+
+static void apply_record(struct model *model, const struct message_record *record, uint32_t bytes)
+{
+	struct model_site *site = model_find_site(model, record->site);
+	struct model_line line = { .kind = LINE_EVENT, .time_ns = record->time_ns, .task = (uint32_t)record->task,
+				   .site = (uint32_t)record->site, .severity = 1 };
+	size_t used = 0;
+
+	if (record->task > UINT32_MAX || record->site >= LIMIT_SITES) {
+		model_refuse(model);
+		return;
+	}
+	model->link.events++;
+	count_event(model, site, 1, bytes);
+	if (!site)
+		return;
+	line.class_id = site->class_id;
+	used = (size_t)snprintf(line.text, sizeof line.text, "%s", site->name);
+	for (uint32_t i = 0; i < record->values.count && i < LIMIT_FIELDS && used < sizeof line.text; i++) {
+		char number[32];
+
+		number_print(number, sizeof number, &record->values.numbers[i]);
+		used += (size_t)snprintf(line.text + used, sizeof line.text - used, " %s=%s",
+					 i < site->field_count ? site->fields[i] : "?", number);
+	}
+	model_line_add(model, &line);
+}
+
+static void apply_log(struct model *model, const struct message_log *log, uint32_t bytes)
+{
+	struct model_site *site = model_find_site(model, log->site);
+	struct model_line line = { .kind = LINE_LOG, .time_ns = log->time_ns, .task = (uint32_t)log->task,
+				   .site = (uint32_t)log->site, .severity = u32(log->severity) };
+
+	if (log->task > UINT32_MAX || log->site >= LIMIT_SITES) {
+		model_refuse(model);
+		return;
+	}
+	model->link.events++;
+	count_event(model, site, 1, bytes);
+	if (site)
+		line.class_id = site->class_id;
+	model_text_copy(line.text, sizeof line.text, &log->text);
+	model_line_add(model, &line);
+}
+
+/* ---- figures ---- */
+
+/* Lists hold any numbers; in figures a float has no meaning, and where something is
+ * counted neither has a negative one: bits of signed_columns are set where it has. */
+static bool row_is_good(const struct number *row, uint32_t columns, uint32_t signed_columns)
+{
+	for (uint32_t i = 0; i < columns; i++)
+		if (row[i].type == NUMBER_DOUBLE || (row[i].type == NUMBER_INT && !(signed_columns >> i & 1)))
+			return false;
+	return true;
+}
+
+static void apply_values(struct model *model, const struct message_values *values)
+{
+	const struct number *row = values->rows.numbers;
+
+	model->is_in_tick = true;
+	if (values->task > UINT32_MAX || values->rows.count % 5 != 0) {
+		model_refuse(model);
+		return;
+	}
+	for (uint32_t i = 0; i < values->rows.count; i += 5, row += 5) {
+		struct model_site *site = row[0].type == NUMBER_UINT ? model_find_site(model, row[0].bits) : NULL;
+		struct task_site *pair;
+
+		/* Of a gauge and of what is measured the sum may be below 0, and min and max. */
+		if (!row_is_good(row, 5, site && site->kind != SITE_ALLOC ? 0x1c : 0) || row[0].bits >= LIMIT_SITES) {
+			model_refuse(model);
+			continue;
+		}
+		if (!site)
+			continue;
+		if (values->task == TASK_ALL) {
+			site->count = row[1].bits;
+			site->sum = row[2].bits;
+			site->min = row[3].bits;
+			site->max = row[4].bits;
+			continue;
+		}
+		pair = model_make_pair(model, values->task, row[0].bits);
+		if (!pair)
+			continue;
+		pair->count = row[1].bits;
+		pair->sum = row[2].bits;
+		pair->min = row[3].bits;
+		pair->max = row[4].bits;
+	}
+}
+
+static uint64_t *buckets_of(struct model *model, struct model_site *site, uint64_t task)
+{
+	struct task_site *pair;
+
+	if (task == TASK_ALL)
+		return site->buckets;
+	pair = model_make_pair(model, task, site->id);
+	if (pair && !pair->buckets)
+		pair->buckets = model_take(model, BUCKET_BYTES, ROOM_WINDOWS);
+	return pair ? pair->buckets : NULL;
+}
+
+static void apply_buckets(struct model *model, const struct message_buckets *told)
+{
+	struct model_site *site = model_find_site(model, told->site);
+	const struct number *pair = told->pairs.numbers;
+	uint64_t *buckets;
+
+	model->is_in_tick = true;
+	if (told->task > UINT32_MAX || told->site >= LIMIT_SITES || told->pairs.count % 2 != 0) {
+		model_refuse(model);
+		return;
+	}
+	if (!site || !site_kind_is_timed(site->kind))
+		return;
+	buckets = buckets_of(model, site, told->task);
+	for (uint32_t i = 0; i < told->pairs.count; i += 2, pair += 2)
+		if (!row_is_good(pair, 2, 0) || pair[0].bits >= HISTOGRAM_BUCKETS)
+			model_refuse(model);
+		else if (buckets)
+			buckets[pair[0].bits] = pair[1].bits;
+}
+
+static void class_books(struct model_class *class, const struct number *row)
+{
+	uint64_t arrived;
+
+	class->emitted = row[1].bits;
+	class->dropped = row[2].bits;
+	class->taken = row[3].bits;
+	/* A greeting's books come before any event. Without one we have seen it from the start. */
+	if (!class->has_base) {
+		class->base_taken = class->received ? 0 : class->taken;
+		class->base_dropped = class->received ? 0 : class->dropped;
+		class->has_base = true;
+	}
+	arrived = class->taken > class->base_taken ? class->taken - class->base_taken : 0;
+	class->lost = arrived > class->received ? arrived - class->received : 0;
+}
+
+/* No more left a queue than came in, and we have not received what was never sent. */
+static bool class_is_balanced(const struct model_class *class)
+{
+	return class->emitted >= class->dropped && class->emitted - class->dropped >= class->taken &&
+	       class->taken >= class->base_taken && class->taken - class->base_taken >= class->received;
+}
+
+/* What never came was dropped by the target's queue for us, as it says itself, or lost on
+ * the way. */
+static void losses_sort(struct model *model)
+{
+	struct model_link *link = &model->link;
+	uint64_t sink_dropped = sum_of(link->sink_dropped, model->sink_dropped_before);
+
+	link->lost_events = model->lost_raw > sink_dropped ? model->lost_raw - sink_dropped : 0;
+	link->dropped_events = sum_of(model->ring_dropped, model->lost_raw < sink_dropped ? model->lost_raw : sink_dropped);
+}
+
+static void apply_books(struct model *model, const struct message_books *books)
+{
+	const struct number *row = books->rows.numbers;
+	struct model_link *link = &model->link;
+
+	model->is_in_tick = true;
+	if (books->task > UINT32_MAX || books->rows.count % 4 != 0) {
+		model_refuse(model);
+		return;
+	}
+	if (books->task != TASK_ALL)
+		return;
+	link->has_books = link->is_balanced = true;
+	link->emitted = link->dropped = link->taken = 0;
+	model->lost_raw = model->lost_before;
+	model->ring_dropped = model->ring_dropped_before;
+	for (uint32_t i = 0; i < books->rows.count; i += 4, row += 4)
+		if (row_is_good(row, 4, 0) && row[0].bits < LIMIT_CLASSES)
+			class_books(&model->classes[row[0].bits], row);
+		else
+			model_refuse(model);
+	for (uint32_t i = 0; i < LIMIT_CLASSES; i++) {
+		const struct model_class *class = &model->classes[i];
+
+		link->emitted = sum_of(link->emitted, class->emitted);
+		link->dropped = sum_of(link->dropped, class->dropped);
+		link->taken = sum_of(link->taken, class->taken);
+		model->lost_raw = sum_of(model->lost_raw, class->lost);
+		model->ring_dropped = sum_of(model->ring_dropped, model_dropped(class));
+		link->is_balanced &= !class->has_base || class_is_balanced(class);
+	}
+	losses_sort(model);
+}
+
+static void apply_sink(struct model *model, const struct message_sink *sink)
+{
+	struct model_link *link = &model->link;
+
+	link->sink_taken = sink->taken;
+	link->sink_delivered = sink->delivered;
+	link->sink_dropped = sink->dropped;
+	link->sink_queued = sink->queued;
+	link->queue_bytes = sink->queue_bytes;
+	link->queue_bytes_max = sink->queue_bytes_max;
+	link->viewers = sink->viewers;
+	losses_sort(model);
+}
+
+void model_apply(struct model *model, const struct message *message, uint32_t bytes)
+{
+	switch (message->kind) {
+	case KIND_HELLO:
+		apply_hello(model, &message->hello);
+		break;
+	case KIND_CLASS:
+		apply_class(model, &message->class);
+		break;
+	case KIND_SITE:
+		apply_site(model, &message->site);
+		break;
+	case KIND_TASK:
+		apply_task(model, &message->task);
+		break;
+	case KIND_BATCH:
+		apply_batch(model, &message->batch, bytes);
+		break;
+	case KIND_SNAPSHOT:
+		apply_snapshot(model, &message->snapshot);
+		break;
+	case KIND_VALUES:
+		apply_values(model, &message->values);
+		break;
+	case KIND_BUCKETS:
+		apply_buckets(model, &message->buckets);
+		break;
+	case KIND_BOOKS:
+		apply_books(model, &message->books);
+		break;
+	case KIND_SINK:
+		apply_sink(model, &message->sink);
+		break;
+	case KIND_RECORD:
+		apply_record(model, &message->record, bytes);
+		break;
+	case KIND_LOG:
+		apply_log(model, &message->log, bytes);
+		break;
+	case KIND_LEVEL:
+		apply_level(model, &message->level);
+		break;
+	case KIND_BYE:
+		model->link.bye = message->bye;
+		model->link.has_bye = true;
+		break;
+	/* The session's or the reader's own: */
+	case KIND_CHECK:
+	case KIND_ACK:
+	case KIND_INDEX:
+	case KIND_END:
+	/* and what only a program is told. */
+	case KIND_SET_LEVEL:
+	case KIND_ENABLE_ALL:
+	case KIND_FLUSH:
+	case KIND_SYNC:
+	case KIND_TICK:
+	case KIND_RING:
+	case KIND_POLICY:
+	case KIND_INTERVAL:
+	case KIND_PING:
+	case KIND_ATTACH:
+		break;
+	}
+}
+
+struct model_link *model_link_edit(struct model *model)
+{
+	return &model->link;
+}
+
+void model_gap(struct model *model)
+{
+	for (uint32_t i = 0; i < LIMIT_CLASSES; i++) {
+		struct model_class *class = &model->classes[i];
+
+		model->lost_before = sum_of(model->lost_before, class->lost);
+		class->lost = class->received = class->told_received = 0;
+		class->has_base = false;
+	}
+	model->ring_dropped_before = model->ring_dropped;
+	model->sink_dropped_before = sum_of(model->sink_dropped_before, model->link.sink_dropped);
+	model->link.sink_dropped = 0;
+	model->has_told = false;
+	model->link.has_bye = model->link.has_books = false;
+}
+
+void model_write_snapshot(const struct model *model, struct message *out)
+{
+	*out = (struct message){ .kind = KIND_SNAPSHOT, .snapshot = model->snapshot };
+	out->snapshot.interval_ns = 0;
+}
+
+/* ---- asking ---- */
+
+const struct model_target *model_target(const struct model *model) { return &model->target; }
+const struct model_totals *model_totals(const struct model *model) { return &model->totals; }
+const struct model_link *model_link(const struct model *model) { return &model->link; }
+uint64_t model_ticks(const struct model *model) { return model->ticks; }
+uint64_t model_time_ns(const struct model *model) { return model->time_ns; }
+uint64_t model_interval_ns(const struct model *model) { return model->interval_ns; }
+bool model_is_settled(const struct model *model) { return model->has_told && !model->is_in_tick; }
+int64_t model_second(const struct model *model) { return (int64_t)(model->time_ns / 1000000000u); }
+uint32_t model_site_count(const struct model *model) { return model->sites.count; }
+uint32_t model_task_count(const struct model *model) { return model->tasks.count; }
+uint32_t model_class_count(const struct model *model) { return model->class_count; }
+uint32_t model_task_site_count(const struct model *model) { return model->task_sites.count; }
+int model_window(const struct model *model) { return model->window_s; }
+uint64_t model_mark_ns(const struct model *model) { return model->mark_ns; }
+
+int64_t model_real_ns(const struct model *model, uint64_t time_ns)
+{
+	return (int64_t)(model->target.real_ns + (time_ns - model->target.mono_ns));
+}
+
+const struct model_site *model_site(const struct model *model, uint32_t index)
+{
+	return model->sites.items[index];
+}
+
+const struct model_site *model_site_by_id(const struct model *model, uint32_t id)
+{
+	return model_find_site(model, id);
+}
+
+const struct model_task *model_task(const struct model *model, uint32_t index)
+{
+	return model->tasks.items[index];
+}
+
+const struct model_task *model_task_by_id(const struct model *model, uint32_t id)
+{
+	return model_find_task(model, id);
+}
+
+const struct model_class *model_class(const struct model *model, uint32_t id)
+{
+	return &model->classes[id];
+}
+
+int model_class_find(const struct model *model, const char *name)
+{
+	for (uint32_t i = 0; i < model->class_count; i++)
+		if (model->classes[i].is_defined && !strcmp(model->classes[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+const struct task_site *model_task_site(const struct model *model, uint32_t index)
+{
+	return model->task_sites.items[index];
+}
+
+const struct task_site *model_task_site_of(const struct model *model, uint32_t task, uint32_t site)
+{
+	return model_find_pair(model, task, site);
+}
+
+uint32_t model_line_count(const struct model *model)
+{
+	return model->line_count < MODEL_LINES ? (uint32_t)model->line_count : MODEL_LINES;
+}
+
+const struct model_line *model_line(const struct model *model, uint32_t age)
+{
+	return &model->lines[(model->line_count - 1 - age) % MODEL_LINES];
+}
+
+const struct series *model_series(const struct model *model, enum model_series which)
+{
+	return &model->series[which];
+}
+
+bool model_window_buckets(const struct model *model, const struct model_site *site, uint64_t out[HISTOGRAM_BUCKETS])
+{
+	if (!site->buckets)
+		return false;
+	if (model->window_s == 0) {
+		memcpy(out, site->buckets, BUCKET_BYTES);
+		return true;
+	}
+	memset(out, 0, BUCKET_BYTES);
+	window_add(site, model_second(model), model->window_s, out);
+	return true;
+}
+
+void model_set_window(struct model *model, int seconds)
+{
+	model->window_s = seconds < 0 ? 0 : seconds > MODEL_WINDOW_S_MAX ? MODEL_WINDOW_S_MAX : seconds;
+	for (uint32_t i = 0; i < model->sites.count; i++) {
+		struct model_site *site = model->sites.items[i];
+
+		if (model_is_timed(site))
+			site_window(model, site);
+	}
+}
+
+void model_set_mark(struct model *model)
+{
+	model->mark_ns = model->time_ns;
+	for (uint32_t i = 0; i < model->sites.count; i++) {
+		struct model_site *site = model->sites.items[i];
+
+		site->mark = site->window;
+		site->mark_value = site->kind == SITE_ALLOC ? model_live_bytes(site->sum, site->max)
+				   : site->kind == SITE_GAUGE ? (int64_t)site->sum : (int64_t)site->count;
+	}
+	for (uint32_t i = 0; i < model->tasks.count; i++) {
+		struct model_task *task = model->tasks.items[i];
+
+		task->mark_value = task->live_bytes;
+	}
+}
+
+void model_clear_mark(struct model *model)
+{
+	model->mark_ns = 0;
+}

@@ -1,0 +1,12 @@
+/* tick.h -- what a SNAPSHOT closes: rates, windows, trends, totals. Private to monitor/model/. */
+#ifndef TELEM_MONITOR_MODEL_TICK_H
+#define TELEM_MONITOR_MODEL_TICK_H
+
+#include "monitor/model/store.h"
+
+void apply_snapshot(struct model *model, const struct message_snapshot *snapshot);
+/* The distribution of a site over the model's window, anew. */
+void site_window(const struct model *model, struct model_site *site);
+/* Adds what the window_s seconds up to second brought. */
+void window_add(const struct model_site *site, int64_t second, int window_s, uint64_t *buckets);
+#endif

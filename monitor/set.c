@@ -1,0 +1,116 @@
+/* set.c -- levels from a script. Without --keep they last as long as this runs. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "monitor/headless.h"
+
+/* flush=, ring= and policy= are the program's settings, not levels: they stay. Returns
+ * false when the setting is none of these; then it names a class. */
+static bool send_setting(struct headless *headless, const char *setting, struct problem *problem)
+{
+	struct message message;
+	uint64_t value = 0;
+	bool is_good;
+	uint32_t id;
+
+	if (!strncmp(setting, "flush=", 6)) {
+		is_good = options_time(setting + 6, &value);
+		message = (struct message){ .kind = KIND_INTERVAL, .interval = { 0, value } };
+	} else if (!strncmp(setting, "ring=", 5)) {
+		is_good = options_bytes(setting + 5, &value);
+		message = (struct message){ .kind = KIND_RING, .ring = { 0, value } };
+	} else if (!strncmp(setting, "policy=", 7)) {
+		is_good = !strcmp(setting + 7, "drop") || !strcmp(setting + 7, "overwrite");
+		message = (struct message){ .kind = KIND_POLICY, .policy = { 0, setting[7] == 'o', 0 } };
+	} else {
+		return false;
+	}
+	if (is_good) {
+		target_request(&headless->target, &message, &id);
+	} else {
+		problem_set(problem, EXIT_USAGE, "bad setting: \"%s\"", setting);
+		problem_todo(problem, "For example: flush=50ms ring=1M policy=overwrite");
+	}
+	return true;
+}
+
+static void send_all(struct headless *headless)
+{
+	struct target *target = &headless->target;
+	struct problem problem = { 0 };
+	const char *missing = "";
+
+	headless->is_sent = true;
+	if (!source_has_control(&target->source) || headless->options->read_only) {
+		problem_set(&problem, EXIT_PERMISSION, "%s: no control way", target->address.text);
+		problem_todo(&problem, "Levels are set over the program's Unix socket, a FIFO with its .ctl beside it, or TCP started with ,control.");
+		headless_over(headless, problem_print(&problem));
+		return;
+	}
+	headless->first_request = target->session.next_request;
+	for (int i = 0; i < headless->options->setting_count; i++) {
+		const char *setting = headless->options->settings[i];
+
+		if (!send_setting(headless, setting, &problem))
+			target_wish(target, setting, &problem);
+		if (problem.code) {
+			headless_over(headless, problem_print(&problem));
+			return;
+		}
+	}
+	/* No level is set when one of the names is wrong. */
+	if (!target_check_wishes(target, &missing)) {
+		target_no_such_class(target, missing, &problem);
+		headless_over(headless, problem_print(&problem));
+		return;
+	}
+	target_send_wishes(target, &missing);
+	headless->request_count = target->session.next_request - headless->first_request;
+}
+
+static void report(struct headless *headless)
+{
+	const struct options *options = headless->options;
+
+	bool holds = !options->keep && headless->target.wish_count > 0;
+
+	for (int i = 0; i < options->setting_count; i++)
+		printf("%s%s\n", options->settings[i], !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
+	fflush(stdout);
+	if (!holds)
+		headless_over(headless, EXIT_DONE);
+}
+
+static void set_change(struct headless *headless, bool tick)
+{
+	struct target *target = &headless->target;
+
+	(void)tick;
+	if (model_ticks(target->session.model) == 0)
+		return;
+	if (!headless->is_sent) {
+		send_all(headless);
+		return;
+	}
+	if (headless->request_count == 0)
+		return;
+	for (uint32_t i = 0; i < headless->request_count; i++) {
+		const struct request *request = session_request_of(&target->session, headless->first_request + i);
+
+		if (!request || !request->is_answered)
+			return;
+		if (request->code != ACK_DONE) {
+			struct problem problem = { 0 };
+
+			problem_set(&problem, request->code == ACK_DENIED ? EXIT_PERMISSION : EXIT_INTERNAL, "%s: refused: %s",
+				    target->address.text, request->text);
+			headless_over(headless, problem_print(&problem));
+			return;
+		}
+	}
+	headless->request_count = 0;
+	report(headless);
+}
+
+const struct headless_command set_command = { .change = set_change };

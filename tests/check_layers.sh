@@ -1,0 +1,104 @@
+#!/bin/sh
+# check_layers.sh -- every folder knows only the folders below it: the table of docs/ARCHITECTURE.md,
+# read off the includes, and who may read a clock. Then the check is checked: a file that breaks
+# a row must be found.
+set -u
+failed=0
+
+# offences FILE MAY MUST_NOT WORDS -- its own includes that are not among MAY, system headers that
+# are among MUST_NOT, and lines with WORDS; all are regular expressions.
+offences() {
+	file=$1
+	may=$2
+	must_not=$3
+	words=$4
+	sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$file" | grep -Ev "^($may)$" | sed "s|^|$file: includes |"
+	sed -n 's/^[ \t]*#[ \t]*include[ \t]*<\([^>]*\)>.*/\1/p' "$file" | grep -E "^($must_not)" | sed "s|^|$file: includes |"
+	grep -nE "$words" "$file" | sed "s|^|$file: |"
+}
+
+sockets='sys/socket|netinet|arpa|netdb|sys/un\.h'
+files='fcntl|unistd|dirent|sys/stat|sys/file'
+libraries='event2|msgpack|jansson|curses|term\.h'
+clock='clock_gettime|gettimeofday|[^_a-z]time\(NULL\)|target_(clock|real)_ns'
+none='@none@'
+
+# row FOLDER, its files: what it may include, must not include, must not say.
+row() {
+	case $1 in
+	protocol) echo "protocol/[a-z0-9_]*\.(h|def) $sockets|$files|pthread|time|sys/time|event2|jansson|curses|poll $clock" ;;
+	widgets) echo "widgets/[a-z_]*\.h $sockets|pthread|event2|msgpack|jansson $clock" ;;
+	emitter) echo "emitter/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
+	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.h $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
+	monitor/panels) echo "monitor/(model|panels)/[a-z_]*\.h|widgets/[a-z_]*\.h|protocol/(histogram|limits|message)\.h $sockets|$files|sys/time|pthread|$libraries $clock" ;;
+	monitor) echo "(monitor|monitor/model|monitor/panels|widgets|protocol)/[a-z0-9_]*\.h msgpack|pthread $none" ;;
+	demo) echo "demo/[a-z_]*\.h|emitter/telem\.h $libraries $none" ;;
+	esac
+}
+
+check() {
+	row "$2" | { read -r may must_not words; offences "$1" "$may" "$must_not" "$words"; }
+}
+
+for folder in protocol widgets emitter monitor/model monitor/panels monitor demo; do
+	for file in "$folder"/*.[ch] "$folder"/*.def; do
+		[ -f "$file" ] || continue
+		found=$(check "$file" "$folder")
+		[ -z "$found" ] || { echo "$found"; failed=1; }
+	done
+done
+
+# ---- the check itself ----
+
+temporary=$(mktemp) || exit 1
+trap 'rm -f "$temporary"' EXIT
+
+# must FOLDER LINE good|bad
+must() {
+	printf '#include <stdint.h>\n%s\n' "$2" >"$temporary"
+	found=$(check "$temporary" "$1")
+	if [ "$3" = bad ] && [ -z "$found" ]; then
+		echo "in $1 this is not found: $2"
+		failed=1
+	elif [ "$3" = good ] && [ -n "$found" ]; then
+		echo "in $1 this is held against it: $2"
+		failed=1
+	fi
+}
+
+must protocol '#include "protocol/message.h"' good
+must protocol '#include <msgpack/pack_template.h>' good
+must protocol '#include "widgets/text.h"' bad
+must protocol '#include "emitter/telem.h"' bad
+must protocol '#include <sys/socket.h>' bad
+must protocol '#include <pthread.h>' bad
+must protocol '	clock_gettime(CLOCK_MONOTONIC, &now);' bad
+must widgets '#include <curses.h>' good
+must widgets '#include "protocol/limits.h"' bad
+must widgets '#include "monitor/screen.h"' bad
+must widgets '#include <netinet/in.h>' bad
+must emitter '#include "protocol/encode.h"' good
+must emitter '#include <pthread.h>' good
+must emitter '#include <msgpack.h>' bad
+must emitter '#include "monitor/model/model.h"' bad
+must emitter '#include "widgets/text.h"' bad
+must monitor/model '#include "protocol/histogram.h"' good
+must monitor/model '#include "widgets/text.h"' bad
+must monitor/model '#include "monitor/session.h"' bad
+must monitor/model '#  include <event2/event.h>' bad
+must monitor/model '#include <time.h>' bad
+must monitor/panels '#include "widgets/table.h"' good
+must monitor/panels '#include "protocol/decode.h"' bad
+must monitor/panels '#include "monitor/target.h"' bad
+must monitor/panels '#include <sys/un.h>' bad
+must monitor/panels '	uint64_t now = target_clock_ns();' bad
+must monitor '#include "monitor/panels/panel.h"' good
+must monitor '#include <event2/event.h>' good
+must monitor '#include "emitter/telem.h"' bad
+must monitor '#include <msgpack.h>' bad
+must demo '#include "emitter/telem.h"' good
+must demo '#include "emitter/ring.h"' bad
+must demo '#include "protocol/message.h"' bad
+must demo '#include "telem.h"' bad
+
+exit $failed

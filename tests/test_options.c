@@ -1,0 +1,281 @@
+#include <getopt.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "monitor/options.h"
+
+#define SECOND 1000000000ull
+
+static struct options options;
+static struct problem problem;
+static char line[400], *words[40];
+
+static int setup(void **state)
+{
+	(void)state;
+	unsetenv("TELEMTOP_ASCII");
+	unsetenv("TELEMTOP_THEME");
+	return 0;
+}
+
+/* The words of a command line, parted by blanks. */
+static int parse(const char *text)
+{
+	char *save = NULL;
+	int count = 1;
+
+	problem = (struct problem){ 0 };
+	strcpy(line, text);
+	words[0] = strcpy(line + 300, "telemtop");
+	for (char *word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		words[count++] = word;
+	words[count] = NULL;
+	optind = 0;
+	return options_parse(count, words, &options, &problem);
+}
+
+static void good(const char *text)
+{
+	if (parse(text) != EXIT_DONE)
+		fail_msg("telemtop %s: %s", text, problem.what);
+}
+
+static void bad(const char *text, const char *what, const char *todo)
+{
+	assert_int_equal(parse(text), EXIT_USAGE);
+	assert_int_equal(problem.code, EXIT_USAGE);
+	assert_string_equal(problem.what, what);
+	assert_string_equal(problem.todo, todo);
+}
+
+static void nothing_given_is_a_screen_with_defaults(void **state)
+{
+	(void)state;
+	good("");
+	assert_int_equal(options.command, COMMAND_SCREEN);
+	assert_null(options.target);
+	assert_int_equal(options.interval_ns, SECOND);
+	assert_true(options.speed == 1);
+	assert_int_equal(options.timeout_s, 5);
+	assert_int_equal(options.wait_s, -1);
+	assert_int_equal(options.panel, 0);
+	assert_int_equal(options.color, COLOR_WHEN_AUTO);
+	assert_null(options.classes);
+	assert_null(options.output);
+	assert_null(options.filter);
+	assert_int_equal(options.for_ns | options.size_bytes | options.at_ns, 0);
+	assert_false(options.json || options.all || options.keep || options.read_only || options.force || options.ascii ||
+		     options.no_reconnect || options.light);
+}
+
+static void each_command_is_known(void **state)
+{
+	static const struct { const char *text; enum command command; const char *target; } expected[] = {
+		{ "4711", COMMAND_SCREEN, "4711" }, { "ps", COMMAND_PS, NULL }, { "list", COMMAND_PS, NULL },
+		{ "lines x", COMMAND_LINES, "x" }, { "once x", COMMAND_ONCE, "x" }, { "record x", COMMAND_RECORD, "x" },
+		{ "replay x.telem", COMMAND_SCREEN, "x.telem" }, { "set x mem=all", COMMAND_SET, "x" }, { "-h", COMMAND_HELP, NULL },
+		{ "--help", COMMAND_HELP, NULL }, { "-V", COMMAND_VERSION, NULL }, { "--version", COMMAND_VERSION, NULL },
+		{ "lines -h", COMMAND_HELP, NULL }, { "-- ps", COMMAND_SCREEN, "ps" }, { "-", COMMAND_SCREEN, "-" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		good(expected[i].text);
+		assert_int_equal(options.command, expected[i].command);
+		if (expected[i].target)
+			assert_string_equal(options.target, expected[i].target);
+		else
+			assert_null(options.target);
+	}
+}
+
+static void options_may_stand_before_or_behind_the_target(void **state)
+{
+	(void)state;
+	good("-d 0.5 x -c gc=all,log=off --keep");
+	assert_string_equal(options.target, "x");
+	assert_int_equal(options.interval_ns, SECOND / 2);
+	assert_string_equal(options.classes, "gc=all,log=off");
+	assert_true(options.keep);
+}
+
+static void every_option_goes_to_its_place(void **state)
+{
+	(void)state;
+	good("--interval=2 --class all --record r.telem --panel 3 --filter sql --wait --no-reconnect --timeout 9 --color never "
+	     "--theme light --ascii --read-only --force --speed 2.5 --at 1m --for 30 --size 2G --json --all x");
+	assert_int_equal(options.interval_ns, 2 * SECOND);
+	assert_string_equal(options.classes, "all");
+	assert_string_equal(options.output, "r.telem");
+	assert_int_equal(options.panel, 3);
+	assert_string_equal(options.filter, "sql");
+	assert_int_equal(options.wait_s, 0);
+	assert_true(options.no_reconnect);
+	assert_int_equal(options.timeout_s, 9);
+	assert_int_equal(options.color, COLOR_WHEN_NEVER);
+	assert_true(options.light && options.ascii && options.read_only && options.force && options.json && options.all);
+	assert_true(options.speed == 2.5);
+	assert_int_equal(options.at_ns, 60 * SECOND);
+	assert_int_equal(options.for_ns, 30 * SECOND);
+	assert_int_equal(options.size_bytes, 2ull << 30);
+	good("lines -n 20 -d 100ms -r a -o b -p 8 -f t -w7 --color always --theme dark x");
+	assert_int_equal(options.count, 20);
+	assert_int_equal(options.interval_ns, SECOND / 10);
+	assert_string_equal(options.output, "b");
+	assert_int_equal(options.panel, 8);
+	assert_int_equal(options.wait_s, 7);
+	assert_int_equal(options.color, COLOR_WHEN_ALWAYS);
+	assert_false(options.light);
+	good("--wait=12 --color auto --theme auto x");
+	assert_int_equal(options.wait_s, 12);
+}
+
+static void times_have_units(void **state)
+{
+	static const struct { const char *text; uint64_t ns; } expected[] = {
+		{ "--for 10 x", 10 * SECOND }, { "--for 2.5s x", 2500000000 }, { "--for 100ms x", 100000000 }, { "--for 5m x", 300 * SECOND },
+		{ "--for 5min x", 300 * SECOND }, { "--for 1h x", 3600 * SECOND }, { "--for 1000000000 x", 1000000000 * SECOND },
+		{ "--for .5 x", SECOND / 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		good(expected[i].text);
+		assert_int_equal(options.for_ns, expected[i].ns);
+	}
+	good("--at 0 x");
+	assert_int_equal(options.at_ns, 0);
+}
+
+static void sizes_have_units(void **state)
+{
+	static const struct { const char *text; uint64_t bytes; } expected[] = {
+		{ "--size 1 x", 1 }, { "--size 3K x", 3072 }, { "--size 3KiB x", 3072 }, { "--size 500M x", 500ull << 20 },
+		{ "--size 1MiB x", 1 << 20 }, { "--size 16GiB x", 16ull << 30 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		good(expected[i].text);
+		assert_int_equal(options.size_bytes, expected[i].bytes);
+	}
+}
+
+static void intervals_have_bounds(void **state)
+{
+	static const char *const wrong[] = { "0.09", "60.1", "0", "-1", "x", "1x", "nan", "inf", "1e300h" };
+	char text[40], what[60];
+
+	(void)state;
+	good("-d 0.1 x");
+	good("-d 60 x");
+	good("-d 1m x");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		snprintf(text, sizeof text, "-d %s x", wrong[i]);
+		snprintf(what, sizeof what, "bad interval: \"%s\"", wrong[i]);
+		bad(text, what, "Give 0.1 to 60 seconds, for example -d 0.5");
+	}
+}
+
+static void wrong_values_say_what_would_be_right(void **state)
+{
+	(void)state;
+	bad("-p 10 x", "bad panel: \"10\"", "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes) or 8 (link).");
+	bad("-p x", "bad panel: \"x\"", "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes) or 8 (link).");
+	bad("lines -n 0 x", "bad number of lines: \"0\"", "Give 1 or more.");
+	bad("lines -n 99999999999999999999 x", "bad number of lines: \"99999999999999999999\"", "Give 1 or more.");
+	bad("--wait=0 x", "bad time to wait: \"0\"", "Give seconds: --wait=10");
+	bad("--wait=long x", "bad time to wait: \"long\"", "Give seconds: --wait=10");
+	bad("--for 0 x", "bad time: \"0\"", "Give seconds or a unit: 30, 500ms, 5m, 1h");
+	bad("--for 1d x", "bad time: \"1d\"", "Give seconds or a unit: 30, 500ms, 5m, 1h");
+	bad("--for 1000000000h x", "bad time: \"1000000000h\"", "Give seconds or a unit: 30, 500ms, 5m, 1h");
+	bad("--at 1000000000h x", "bad time: \"1000000000h\"", "Give how far into the recording: 30, 5m, 1h");
+	bad("--at -1 x", "bad time: \"-1\"", "Give how far into the recording: 30, 5m, 1h");
+	bad("--size 0 x", "bad size: \"0\"", "Give bytes: 500M, 2G");
+	bad("--size -5 x", "bad size: \"-5\"", "Give bytes: 500M, 2G");
+	bad("--size 5T x", "bad size: \"5T\"", "Give bytes: 500M, 2G");
+	bad("--size 99999999999999999999 x", "bad size: \"99999999999999999999\"", "Give bytes: 500M, 2G");
+	bad("--timeout 0 x", "bad timeout: \"0\"", "Give 1 to 3600 seconds.");
+	bad("--timeout 3601 x", "bad timeout: \"3601\"", "Give 1 to 3600 seconds.");
+	bad("--speed 0 x", "bad speed: \"0\"", "Give 0.1 to 1000.");
+	bad("--speed nan x", "bad speed: \"nan\"", "Give 0.1 to 1000.");
+	bad("--speed 2x x", "bad speed: \"2x\"", "Give 0.1 to 1000.");
+	bad("--color red x", "bad color: \"red\"", "Give auto, always or never.");
+	bad("--theme blue x", "bad theme: \"blue\"", "Give auto, dark or light.");
+}
+
+static void what_is_no_option_is_named(void **state)
+{
+	(void)state;
+	bad("--nonsense x", "unknown option: \"--nonsense\"", "telemtop --help lists them.");
+	bad("-x y", "unknown option: \"-x\"", "telemtop --help lists them.");
+	bad("x -d", "option needs a value: \"-d\"", "telemtop --help lists them.");
+	bad("x --class", "option needs a value: \"--class\"", "telemtop --help lists them.");
+	bad("--json=1 x", "unknown option: \"--json=1\"", "telemtop --help lists them.");
+}
+
+static void too_much_and_too_little_are_said(void **state)
+{
+	static const char target_todo[] = "Give a PID, a name, an address or a recording; telemtop ps lists programs.";
+
+	(void)state;
+	bad("x y", "unexpected argument: \"y\"", "telemtop --help shows what goes where.");
+	bad("ps x", "unexpected argument: \"x\"", "telemtop --help shows what goes where.");
+	bad("lines", "a target is missing", target_todo);
+	bad("once --json", "a target is missing", target_todo);
+	bad("record -o f", "a target is missing", target_todo);
+	bad("set", "a target is missing", target_todo);
+	bad("set imgsrv", "set: a level is missing", "For example: telemtop set imgsrv mem=all");
+	bad("set x mem=all --keep --for 5m", "set: --keep and --for exclude each other",
+	    "--keep leaves the level behind; --for holds it for a time.");
+}
+
+static void set_takes_any_number_of_levels(void **state)
+{
+	(void)state;
+	good("set x mem=all gc=sum sql=off --for 5m");
+	assert_string_equal(options.target, "x");
+	assert_int_equal(options.setting_count, 3);
+	assert_string_equal(options.settings[0], "mem=all");
+	assert_string_equal(options.settings[2], "sql=off");
+	assert_int_equal(options.for_ns, 300 * SECOND);
+}
+
+static void the_environment_may_choose_the_looks(void **state)
+{
+	(void)state;
+	setenv("TELEMTOP_ASCII", "1", 1);
+	setenv("TELEMTOP_THEME", "light", 1);
+	good("x");
+	assert_true(options.ascii && options.light);
+	good("--theme dark x");
+	assert_false(options.light);            /* options beat environment */
+	setenv("TELEMTOP_THEME", "dark", 1);
+	good("x");
+	assert_false(options.light);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(nothing_given_is_a_screen_with_defaults, setup),
+		cmocka_unit_test_setup(each_command_is_known, setup),
+		cmocka_unit_test_setup(options_may_stand_before_or_behind_the_target, setup),
+		cmocka_unit_test_setup(every_option_goes_to_its_place, setup), cmocka_unit_test_setup(times_have_units, setup),
+		cmocka_unit_test_setup(sizes_have_units, setup), cmocka_unit_test_setup(intervals_have_bounds, setup),
+		cmocka_unit_test_setup(wrong_values_say_what_would_be_right, setup),
+		cmocka_unit_test_setup(what_is_no_option_is_named, setup),
+		cmocka_unit_test_setup(too_much_and_too_little_are_said, setup),
+		cmocka_unit_test_setup(set_takes_any_number_of_levels, setup),
+		cmocka_unit_test_setup(the_environment_may_choose_the_looks, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1115 @@
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "monitor/panels/panel.h"
+#include "monitor/panels/panel_common.h"
+#include "monitor/panels/panel_list.h"
+#include "protocol/histogram.h"
+#include "tests/support/golden.h"
+#include "widgets/canvas_backing.h"
+#include "widgets/key.h"
+#include "widgets/text.h"
+
+static const struct help_key some_keys[] = {
+	{ "0-9", "panel", true }, { "space", "freeze", true }, { "c", "+ letter: class level", true },
+	{ "w", "window", false }, { "^R", "sync, retry", false }, { NULL, NULL, false },
+};
+
+#define COUNT(array) ((int)(sizeof (array) / sizeof (array)[0]))
+#define SECOND_NS 1000000000ull
+#define START_NS (1000 * SECOND_NS)
+#define START_REAL_NS (1772447807ull * SECOND_NS)        /* 2026-03-02 10:36:47 UTC */
+
+/* ---- a target, told message by message ---- */
+
+enum { MEM, SQL, GC, TASK, LOG, NET, CLASS_COUNT };
+enum {
+	FRAME = 1, NODE, STR, UNTYPED, QUERY, REPLY, DECODE, FLUSH, COMPACT, SIZE, MINOR, MAJOR, CONNS, REQS, BYTES_IN, LINE,
+	SEND, SITE_END
+};
+enum { DECODER = 2, CACHE, IO_0, IO_1, TASK_END };
+
+static uint64_t buckets[SITE_END][HISTOGRAM_BUCKETS], sent[SITE_END][HISTOGRAM_BUCKETS];
+static uint64_t task_buckets[TASK_END][HISTOGRAM_BUCKETS];
+static uint64_t sums[SITE_END][4], task_sums[TASK_END][SITE_END][4], random_state, emitted[CLASS_COUNT], received[CLASS_COUNT];
+
+static double random_share(void)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (double)(random_state >> 11) / 9007199254740992.0;
+}
+
+#define APPLY(model, KIND, field, ...) \
+	model_apply((model), &(struct message){ .kind = KIND_##KIND, .field = { __VA_ARGS__ } }, 64)
+
+static void tell_hello(struct model *model)
+{
+	APPLY(model, HELLO, hello, .major = 1, .stream = 7, .pid = 4711, .start_ns = START_NS, .mono_ns = START_NS,
+	      .real_ns = START_REAL_NS, .name = text_of("imgsrv"), .host = text_of("web2"), .version = text_of("1.2"),
+	      .resolution_ns = 10, .tick_ns = SECOND_NS, .control = 1);
+}
+
+static void tell_class(struct model *model, uint64_t id, const char *name, unsigned level)
+{
+	APPLY(model, CLASS, class, .id = id, .name = text_of(name), .help = text_of("help"), .level = level,
+	      .own_level = LEVEL_SUM);
+}
+
+static void tell_site(struct model *model, uint64_t id, uint64_t class_id, unsigned kind, unsigned unit, const char *name,
+		      unsigned level)
+{
+	APPLY(model, SITE, site, .id = id, .class_id = class_id, .kind = kind, .unit = unit, .detail = 2,
+	      .name = text_of(name), .file = text_of("src/server.c"), .line = 100 + id, .level = level,
+	      .own_level = LEVEL_OWN);
+}
+
+static void tell_task(struct model *model, uint64_t id, const char *name)
+{
+	APPLY(model, TASK, task, .id = id, .name = text_of(name), .thread_id = 4711 + id);
+}
+
+static void tell_values(struct model *model, uint64_t tick, uint64_t task, uint64_t site, const uint64_t four[4])
+{
+	struct number row[5] = { number_of(site), number_of(four[0]), number_of(four[1]), number_of(four[2]), number_of(four[3]) };
+
+	APPLY(model, VALUES, values, .tick = tick, .task = task, .rows = { row, 5 });
+}
+
+static void tell_buckets(struct model *model, uint64_t tick, uint64_t task, uint64_t site, const uint64_t *now)
+{
+	static struct number pairs[HISTOGRAM_BUCKETS * 2];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		if (task == TASK_ALL && now[i] == sent[site][i])
+			continue;
+		if (now[i] == 0)
+			continue;
+		pairs[count++] = number_of(i);
+		pairs[count++] = number_of(now[i]);
+		if (task == TASK_ALL)
+			sent[site][i] = now[i];
+	}
+	if (count)
+		APPLY(model, BUCKETS, buckets, .tick = tick, .task = task, .site = site, .pairs = { pairs, count });
+}
+
+static void tell_snapshot(struct model *model, uint64_t tick, uint64_t rss_bytes)
+{
+	uint64_t now_ns = START_NS + tick * SECOND_NS;
+
+	APPLY(model, SNAPSHOT, snapshot, .tick = tick, .time_ns = now_ns, .real_ns = START_REAL_NS + tick * SECOND_NS,
+	      .interval_ns = SECOND_NS, .rss_bytes = rss_bytes, .cpu_ns = tick * 600000000u, .thread_count = 5,
+	      .telem_cpu_ns = tick * 14000000u, .telem_bytes = 7549747, .event_cost_ps = 29000, .ring_permille = 780);
+}
+
+static void happen(uint64_t site, uint64_t task, double value)
+{
+	uint64_t number = (uint64_t)value;
+
+	buckets[site][histogram_index(number)]++;
+	for (int i = 0; i < 2; i++) {
+		uint64_t *four = i ? task_sums[task][site] : sums[site];
+
+		if (four[0] == 0 || number < four[2])
+			four[2] = number;
+		if (number > four[3])
+			four[3] = number;
+		four[0]++;
+		four[1] += number;
+	}
+	if (site == QUERY)
+		task_buckets[task][histogram_index(number)]++;
+}
+
+/* Most near the median, some far above. */
+static double spread(double median, double width)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 6; i++)
+		sum += random_share();
+	return median * exp((sum - 3) * width);
+}
+
+static void allocate(uint64_t site, uint64_t task, uint64_t count, uint64_t bytes, uint64_t free_count, uint64_t free_bytes)
+{
+	uint64_t add[4] = { count, bytes, free_count, free_bytes };
+
+	for (int i = 0; i < 4; i++) {
+		sums[site][i] += add[i];
+		task_sums[task][site][i] += add[i];
+	}
+}
+
+static const uint64_t mib = 1 << 20;
+
+static void second_pass(uint64_t tick)
+{
+	bool is_slow = tick % 97 > 80;
+
+	for (int i = 0; i < 124; i++)
+		happen(QUERY, i % 3 ? IO_0 : IO_1, spread(412e3, is_slow ? 1.1 : 0.6));
+	for (int i = 0; i < 30; i++) {
+		happen(REPLY, IO_0, spread(3.9e6, 0.5));
+		happen(DECODE, DECODER, spread(2.1e6, 0.2));
+		happen(SIZE, IO_0, spread(12000, 0.9));
+	}
+	for (int i = 0; i < 12; i++)
+		happen(FLUSH, CACHE, spread(88e3, 0.1));
+	for (int i = 0; i < 8; i++)
+		happen(MINOR, DECODER, spread(600e3, 0.3));
+	if (tick % 10 == 0)
+		happen(MAJOR, DECODER, spread(12e6, 0.2));
+	allocate(FRAME, DECODER, 2300, 18 * mib, tick > 200 ? 2300 : 2250, tick > 200 ? 18 * mib : 18 * mib - 400000);
+	allocate(FRAME, CACHE, 20, mib, 15, mib - 60000);
+	allocate(NODE, CACHE, 4100, 2 * mib, 4090, 2 * mib - 6000);
+	allocate(STR, IO_0, 140000, 10 * mib, 140000 - (tick % 3), 10 * mib - 120000);
+	allocate(UNTYPED, IO_1, 700, mib, 690, mib - 70000);
+	sums[CONNS][0]++;
+	sums[CONNS][1] = 41 + tick % 5;
+	sums[REQS][0] += 124;
+	sums[REQS][1] += 1240;
+	sums[BYTES_IN][0] += 124;
+	sums[BYTES_IN][1] += 2 * mib;
+	sums[LINE][0] += 3;
+}
+
+static void tell_events(struct model *model, uint64_t class_id, uint64_t site, uint64_t count, uint64_t lost)
+{
+	static struct event events[200];
+
+	for (uint64_t i = 0; i < count - lost; i++)
+		events[i] = (struct event){ .value = 1, .dt_ns = 10, .site = (uint32_t)site };
+	model_apply(model, &(struct message){ .kind = KIND_BATCH, .batch = { .task = IO_0, .events = { events, (uint32_t)(count - lost) } } },
+		    (uint32_t)(13 * (count - lost)));
+	model_link_edit(model)->bytes += 13 * (count - lost);
+	model_link_edit(model)->blocks += 4;
+	emitted[class_id] += count;
+	received[class_id] += count - lost;
+}
+
+static void tell_books(struct model *model, uint64_t tick)
+{
+	struct number rows[CLASS_COUNT * 4];
+	uint32_t count = 0;
+	uint64_t taken = 0;
+
+	for (uint64_t i = 0; i < CLASS_COUNT; i++) {
+		rows[count++] = number_of(i);
+		rows[count++] = number_of(emitted[i]);
+		rows[count++] = number_of(emitted[i] - received[i]);
+		rows[count++] = number_of(received[i]);
+		taken += received[i];
+	}
+	APPLY(model, BOOKS, books, .tick = tick, .task = TASK_ALL, .rows = { rows, count });
+	APPLY(model, SINK, sink, .tick = tick, .taken = taken, .delivered = taken, .queue_bytes = 31744,
+	      .queue_bytes_max = 4 * mib, .viewers = 2);
+}
+
+static void tell_log(struct model *model, uint64_t time_ns, uint64_t severity, uint64_t task, const char *text)
+{
+	APPLY(model, LOG, log, .task = task, .site = LINE, .time_ns = time_ns, .severity = severity, .text = text_of(text));
+	emitted[LOG]++;
+	received[LOG]++;
+}
+
+static void tell_tick(struct model *model, uint64_t tick)
+{
+	static const uint64_t timed[] = { QUERY, REPLY, DECODE, FLUSH, SIZE, MINOR, MAJOR };
+
+	second_pass(tick);
+	tell_events(model, MEM, FRAME, 150, 0);
+	tell_events(model, SQL, QUERY, 124, tick == 240 || tick == 241 ? 100 : 0);
+	for (uint64_t task = DECODER; task < TASK_END; task++)
+		for (uint64_t site = 1; site < SITE_END; site++)
+			if (task_sums[task][site][0])
+				tell_values(model, tick, task, site, task_sums[task][site]);
+	for (uint64_t site = 1; site < SITE_END; site++)
+		if (sums[site][0])
+			tell_values(model, tick, TASK_ALL, site, sums[site]);
+	for (int i = 0; i < COUNT(timed); i++)
+		tell_buckets(model, tick, TASK_ALL, timed[i], buckets[timed[i]]);
+	for (uint64_t task = IO_0; task < TASK_END; task++)
+		tell_buckets(model, tick, task, QUERY, task_buckets[task]);
+	if (tick == 318)
+		tell_log(model, START_NS + tick * SECOND_NS - 87000000, 2, CACHE, "evicted 4096 nodes in 18.2 ms");
+	if (tick >= 316)
+		tell_log(model, START_NS + tick * SECOND_NS - 10000000, 1, IO_0, "accept peer 10.0.0.7:5512");
+	tell_books(model, tick);
+	tell_snapshot(model, tick, 360 * mib);
+	model_link_edit(model)->lag_ns = 12e6;
+}
+
+static void tell_definitions(struct model *model)
+{
+	static const char *const classes[CLASS_COUNT] = { "mem", "sql", "gc", "task", "log", "net" };
+
+	for (uint64_t i = 0; i < CLASS_COUNT; i++)
+		tell_class(model, i, classes[i], i == SQL || i == MEM ? LEVEL_ALL : i == NET ? LEVEL_OFF : LEVEL_SUM);
+	tell_site(model, FRAME, MEM, SITE_ALLOC, UNIT_SIZE, "Frame", LEVEL_ALL);
+	tell_site(model, NODE, MEM, SITE_ALLOC, UNIT_SIZE, "Node", LEVEL_ALL);
+	tell_site(model, STR, MEM, SITE_ALLOC, UNIT_SIZE, "str", LEVEL_ALL);
+	tell_site(model, UNTYPED, MEM, SITE_ALLOC, UNIT_SIZE, "(untyped)", LEVEL_ALL);
+	tell_site(model, QUERY, SQL, SITE_SPAN, UNIT_TIME, "sql.query", LEVEL_ALL);
+	tell_site(model, REPLY, SQL, SITE_LATENCY, UNIT_TIME, "accept→reply", LEVEL_ALL);
+	tell_site(model, DECODE, TASK, SITE_SPAN, UNIT_TIME, "decode", LEVEL_SUM);
+	tell_site(model, FLUSH, TASK, SITE_SPAN, UNIT_TIME, "flush", LEVEL_SUM);
+	tell_site(model, COMPACT, TASK, SITE_SPAN, UNIT_TIME, "compact", LEVEL_SUM);
+	tell_site(model, SIZE, SQL, SITE_VALUE, UNIT_SIZE, "reply size", LEVEL_ALL);
+	tell_site(model, MINOR, GC, SITE_SPAN, UNIT_TIME, "minor", LEVEL_SUM);
+	tell_site(model, MAJOR, GC, SITE_SPAN, UNIT_TIME, "major", LEVEL_SUM);
+	tell_site(model, CONNS, TASK, SITE_GAUGE, UNIT_PLAIN, "conns", LEVEL_SUM);
+	tell_site(model, REQS, TASK, SITE_COUNTER, UNIT_PLAIN, "reqs", LEVEL_SUM);
+	tell_site(model, BYTES_IN, TASK, SITE_COUNTER, UNIT_SIZE, "bytes in", LEVEL_SUM);
+	tell_site(model, LINE, LOG, SITE_LOG, UNIT_PLAIN, "log", LEVEL_SUM);
+	tell_site(model, SEND, NET, SITE_SPAN, UNIT_TIME, "net.send", LEVEL_OFF);
+	tell_task(model, DECODER, "decoder");
+	tell_task(model, CACHE, "cache");
+	tell_task(model, IO_0, "io-0");
+	tell_task(model, IO_1, "io-1");
+}
+
+static void forget(void)
+{
+	memset(buckets, 0, sizeof buckets);
+	memset(sent, 0, sizeof sent);
+	memset(task_buckets, 0, sizeof task_buckets);
+	memset(sums, 0, sizeof sums);
+	memset(task_sums, 0, sizeof task_sums);
+	memset(emitted, 0, sizeof emitted);
+	memset(received, 0, sizeof received);
+	random_state = 42;
+}
+
+static struct model *busy, *empty, *quiet;       /* 320 seconds of work; nothing; declared only */
+static struct panel_view view;
+static struct panel_request requests[LIMIT_CLASSES];
+static const char letters[LIMIT_CLASSES] = "mqgtle";
+
+static int group_setup(void **state)
+{
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	forget();
+	empty = model_new();
+	quiet = model_new();
+	busy = model_new();
+	tell_hello(quiet);
+	tell_definitions(quiet);
+	tell_snapshot(quiet, 1, 100 * mib);
+	tell_snapshot(quiet, 2, 100 * mib);
+	tell_hello(busy);
+	tell_definitions(busy);
+	for (uint64_t tick = 1; tick <= 320; tick++) {
+		tell_tick(busy, tick);
+		if (tick == 133)
+			model_set_mark(busy);
+	}
+	return 0;
+}
+
+static int group_teardown(void **state)
+{
+	(void)state;
+	model_free(empty);
+	model_free(quiet);
+	model_free(busy);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	panel_view_init(&view);
+	memset(requests, 0, sizeof requests);
+	view.requests = requests;
+	view.class_keys = letters;
+	view.may_control = true;
+	view.now_ns = 5000 * SECOND_NS;
+	return 0;
+}
+
+/* ---- looking ---- */
+
+static struct canvas_backing *backing;
+
+static char *drawn(void)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	canvas_text_write(backing, out);
+	fclose(out);
+	canvas_backing_free(backing);
+	return text;
+}
+
+static char *picture(const struct panel *panel, const struct model *model, int width, int height, enum glyphs glyphs)
+{
+	struct canvas canvas;
+
+	backing = canvas_text_new(width, height, glyphs);
+	assert_non_null(backing);
+	canvas = canvas_of(backing);
+	panel->draw(model, &view, &canvas);
+	return drawn();
+}
+
+static void check_picture(const struct panel *panel, const struct model *model, int width, int height, const char *name)
+{
+	char *text = picture(panel, model, width, height, GLYPHS_BLOCKS);
+
+	golden_check(name, text);
+	free(text);
+}
+
+static void check_text(char *text, const char *wanted, bool is_there)
+{
+	if ((strstr(text, wanted) != NULL) != is_there)
+		fail_msg("\"%s\" is %s in:\n%s", wanted, is_there ? "not" : "wrongly", text);
+}
+
+static void check_shows(const struct panel *panel, const struct model *model, int width, int height, const char *wanted)
+{
+	char *text = picture(panel, model, width, height, GLYPHS_BLOCKS);
+
+	check_text(text, wanted, true);
+	free(text);
+}
+
+static void check_shows_not(const struct panel *panel, const struct model *model, int width, int height, const char *unwanted)
+{
+	char *text = picture(panel, model, width, height, GLYPHS_BLOCKS);
+
+	check_text(text, unwanted, false);
+	free(text);
+}
+
+/* The text of the row the cursor is on. */
+static char *cursor_row(const struct panel *panel, const struct model *model)
+{
+	static char row[1024];
+	char *text = picture(panel, model, 80, 20, GLYPHS_BLOCKS), *at = text;
+
+	assert_true(view.cursor_y >= 0);
+	for (int y = 0; y < view.cursor_y; y++)
+		at = strchr(at, '\n') + 1;
+	snprintf(row, sizeof row, "%.*s", (int)strcspn(at, "\n"), at);
+	free(text);
+	return row;
+}
+
+static bool press(const struct panel *panel, const struct model *model, int key)
+{
+	return panel->key(model, &view, key);
+}
+
+/* ---- the pictures ---- */
+
+static void overview_at_80(void **state)
+{
+	(void)state;
+	check_picture(&panel_overview, busy, 80, 20, "panel_overview_80x20");
+}
+
+static void overview_at_120(void **state)
+{
+	(void)state;
+	check_picture(&panel_overview, busy, 120, 36, "panel_overview_120x36");
+}
+
+static void overview_at_200(void **state)
+{
+	(void)state;
+	check_picture(&panel_overview, busy, 200, 46, "panel_overview_200x46");
+}
+
+static void overview_small(void **state)
+{
+	(void)state;
+	check_picture(&panel_overview, busy, 38, 8, "panel_overview_38x8");
+	check_picture(&panel_overview, busy, 60, 10, "panel_overview_60x10");
+	check_picture(&panel_overview, busy, 80, 50, "panel_overview_80x50");
+}
+
+static void memory_by_task(void **state)
+{
+	(void)state;
+	check_picture(&panel_memory, busy, 80, 20, "panel_memory_task_80x20");
+}
+
+static void memory_by_type(void **state)
+{
+	(void)state;
+	view.tab = 1;
+	press(&panel_memory, busy, KEYCODE_DOWN);
+	check_picture(&panel_memory, busy, 80, 20, "panel_memory_type_80x20");
+	check_picture(&panel_memory, busy, 120, 36, "panel_memory_type_120x36");
+}
+
+static void memory_matrix(void **state)
+{
+	(void)state;
+	view.tab = 2;
+	check_picture(&panel_memory, busy, 80, 20, "panel_memory_matrix_80x20");
+}
+
+static void latency_list_pictures(void **state)
+{
+	(void)state;
+	press(&panel_latency, busy, KEYCODE_DOWN);
+	check_picture(&panel_latency, busy, 80, 20, "panel_latency_80x20");
+	check_picture(&panel_latency, busy, 120, 36, "panel_latency_120x36");
+}
+
+static void latency_opened(void **state)
+{
+	(void)state;
+	snprintf(view.filter, sizeof view.filter, "query");
+	assert_true(press(&panel_latency, busy, KEYCODE_ENTER));
+	assert_true(view.is_open);
+	check_picture(&panel_latency, busy, 120, 36, "panel_latency_open_120x36");
+	check_picture(&panel_latency, busy, 80, 20, "panel_latency_open_80x20");
+}
+
+static void classes_pictures(void **state)
+{
+	(void)state;
+	requests[GC] = (struct panel_request){ .is_waiting = true, .level = LEVEL_ALL, .sent_ns = view.now_ns - 400000000 };
+	requests[TASK] = (struct panel_request){ .is_waiting = true, .level = LEVEL_ALL, .sent_ns = view.now_ns - 3 * SECOND_NS };
+	snprintf(requests[LOG].answer, sizeof requests[LOG].answer, "not allowed");
+	for (int i = 0; i < 3; i++)
+		press(&panel_classes, busy, KEYCODE_DOWN);
+	check_picture(&panel_classes, busy, 80, 20, "panel_classes_80x20");
+	memset(requests, 0, sizeof requests);
+	view.cursor = 0;
+	press(&panel_classes, busy, KEYCODE_UP);
+	press(&panel_classes, busy, KEYCODE_DOWN);
+	press(&panel_classes, busy, KEYCODE_ENTER);
+	assert_true(view.is_open);
+	check_picture(&panel_classes, busy, 80, 20, "panel_classes_sites_80x20");
+}
+
+static void link_picture(void **state)
+{
+	(void)state;
+	check_picture(&panel_link, busy, 80, 20, "panel_link_80x20");
+}
+
+static void help_pictures(void **state)
+{
+	static const struct { const char *name; bool all; int width, height; } pages[] = {
+		{ "panel_help_80x20", false, 80, 20 }, { "panel_help_all_80x20", true, 80, 20 },
+	};
+
+	(void)state;
+	for (int i = 0; i < COUNT(pages); i++) {
+		struct canvas canvas;
+		char *text;
+
+		backing = canvas_text_new(pages[i].width, pages[i].height, GLYPHS_BLOCKS);
+		canvas = canvas_of(backing);
+		help_draw(&panel_latency, some_keys, pages[i].all, &canvas);
+		text = drawn();
+		golden_check(pages[i].name, text);
+		free(text);
+	}
+}
+
+static void ascii_has_nothing_but_ascii(void **state)
+{
+	(void)state;
+	for (int i = 0; panels[i]; i++) {
+		char *text = picture(panels[i], busy, 120, 36, GLYPHS_ASCII);
+
+		for (char *at = text; *at; at++)
+			assert_true(*at == '\n' || (*at >= ' ' && *at < 0x7F));
+		free(text);
+	}
+}
+
+/* ---- any size ---- */
+
+static void sizes_with(const struct model *model)
+{
+	for (int i = 0; panels[i]; i++)
+		for (int width = 0; width <= 50; width++)
+			for (int height = 0; height <= 30; height++)
+				free(picture(panels[i], model, width, height, (width + height) % 2 ? GLYPHS_BLOCKS : GLYPHS_ASCII));
+}
+
+static void every_size_can_be_drawn(void **state)
+{
+	static const int sizes[][2] = { { 59, 8 }, { 60, 7 }, { 99, 3 }, { 100, 5 }, { 159, 20 }, { 160, 9 }, { 300, 80 }, { 500, 2 },
+					{ 1, 1 }, { 70, 12 } };
+
+	(void)state;
+	sizes_with(busy);
+	sizes_with(empty);
+	for (int i = 0; panels[i]; i++)
+		for (int j = 0; j < COUNT(sizes); j++) {
+			free(picture(panels[i], busy, sizes[j][0], sizes[j][1], GLYPHS_BLOCKS));
+			free(picture(panels[i], quiet, sizes[j][0], sizes[j][1], GLYPHS_BLOCKS));
+		}
+}
+
+static void every_size_of_what_is_opened(void **state)
+{
+	(void)state;
+	for (int width = 0; width <= 90; width++)
+		for (int height = 0; height <= 30; height++) {
+			struct canvas canvas;
+
+			view.is_open = true;
+			view.open_id = QUERY;
+			free(picture(&panel_latency, busy, width, height, GLYPHS_BLOCKS));
+			view.tab = height % 3;
+			view.cursor = 0;
+			free(picture(&panel_memory, busy, width, height, GLYPHS_BLOCKS));
+			view.open_id = SQL;
+			free(picture(&panel_classes, busy, width, height, GLYPHS_BLOCKS));
+			backing = canvas_text_new(width, height, GLYPHS_BLOCKS);
+			canvas = canvas_of(backing);
+			help_draw(&panel_classes, some_keys, width % 2, &canvas);
+			free(drawn());
+		}
+}
+
+static void rows_that_do_not_fit_are_told_of(void **state)
+{
+	(void)state;
+	check_shows(&panel_overview, busy, 80, 8, "+ ");
+	check_shows(&panel_overview, busy, 80, 8, "hidden");
+	check_shows(&panel_latency, busy, 80, 6, "not shown");
+	check_shows_not(&panel_overview, busy, 80, 20, "hidden");
+}
+
+/* ---- why there is nothing ---- */
+
+static void nothing_has_a_reason(void **state)
+{
+	(void)state;
+	view.nothing = "Connecting to /run/user/1000/telem/4711.sock … (2 s)";
+	for (int i = 0; panels[i]; i++) {
+		check_shows(panels[i], empty, 80, 20, "Connecting to /run/user/1000");
+		/* Broken over several rows when it must. */
+		check_shows(panels[i], empty, 30, 8, "Connecting to");
+	}
+	view.nothing = "bad \033[31m text";
+	for (int i = 0; panels[i]; i++)
+		check_shows_not(panels[i], empty, 80, 20, "\033");
+}
+
+static void nothing_declared_says_so(void **state)
+{
+	(void)state;
+	check_shows(&panel_latency, empty, 80, 20, "The target declares no span.");
+	check_shows(&panel_memory, empty, 80, 20, "The target declares no allocation type.");
+	check_shows(&panel_memory, empty, 80, 20, "resident memory");
+	check_shows(&panel_classes, empty, 80, 20, "The target declares no class.");
+}
+
+static void declared_but_never_entered_is_listed(void **state)
+{
+	(void)state;
+	check_shows(&panel_latency, quiet, 80, 20, "9 spans declared, none entered since 10:36:47.");
+	check_shows(&panel_latency, quiet, 80, 20, "compact");
+	check_shows(&panel_memory, quiet, 80, 20, "4 allocation types declared, none used since");
+	view.tab = 1;
+	check_shows(&panel_memory, quiet, 80, 20, "Node");
+	check_shows(&panel_memory, quiet, 80, 20, "100 MiB");        /* resident: nothing typed is known */
+}
+
+static void classes_that_are_off_are_named_with_their_key(void **state)
+{
+	struct model *model = model_new();
+
+	(void)state;
+	tell_hello(model);
+	tell_class(model, SQL, "sql", LEVEL_OFF);
+	tell_class(model, MEM, "mem", LEVEL_SUM);
+	tell_site(model, QUERY, SQL, SITE_SPAN, UNIT_TIME, "sql.query", LEVEL_OFF);
+	check_shows(&panel_latency, model, 80, 20, "Spans are in class sql, which is off. Press c then q.");
+	tell_class(model, NET, "net", LEVEL_OFF);
+	tell_site(model, SEND, NET, SITE_SPAN, UNIT_TIME, "net.send", LEVEL_OFF);
+	check_shows(&panel_latency, model, 80, 20, "Spans are in classes sql and net, both off. Press c then q, or c then e.");
+	view.may_control = false;
+	check_shows(&panel_latency, model, 80, 20, "both off. Levels cannot be set on this");
+	view.may_control = true;
+	tell_class(model, MEM, "mem", LEVEL_OFF);
+	check_shows(&panel_latency, model, 80, 20, "All event classes are off. Press c then s for sums");
+	model_free(model);
+}
+
+static void a_filter_that_hides_all_says_so(void **state)
+{
+	(void)state;
+	snprintf(view.filter, sizeof view.filter, "sqx");
+	check_shows(&panel_latency, busy, 80, 20, "0 of 9 spans match \"sqx\". Esc clears the filter.");
+	check_shows(&panel_classes, busy, 80, 20, "0 of 6 classes match \"sqx\".");
+	assert_true(press(&panel_latency, busy, KEYCODE_ESCAPE));
+	assert_string_equal(view.filter, "");
+	assert_false(press(&panel_latency, busy, KEYCODE_ESCAPE));
+}
+
+/* ---- figures ---- */
+
+static void no_data_is_a_dash_and_zero_is_zero(void **state)
+{
+	(void)state;
+	snprintf(view.filter, sizeof view.filter, "compact");
+	check_shows(&panel_latency, busy, 80, 20, "compact");
+	check_shows(&panel_latency, busy, 80, 20, "0 /s       –       –       –       –");
+}
+
+static void sizes_are_bytes_and_below_times(void **state)
+{
+	char *text = picture(&panel_latency, busy, 80, 20, GLYPHS_BLOCKS), *size, *flush;
+
+	(void)state;
+	size = strstr(text, "reply size");
+	flush = strstr(text, "flush");
+	assert_non_null(size);
+	assert_true(flush < size);
+	assert_non_null(strstr(size, "KiB"));
+	free(text);
+}
+
+static void estimates_have_a_tilde(void **state)
+{
+	struct model *model = model_new();
+	uint64_t four[4] = { 10, 4 * mib, 5, mib };
+
+	(void)state;
+	tell_hello(model);
+	APPLY(model, CLASS, class, .id = MEM, .name = text_of("mem"), .level = LEVEL_SUM, .own_level = LEVEL_SUM, .was_off = 1);
+	tell_site(model, FRAME, MEM, SITE_ALLOC, UNIT_SIZE, "Frame", LEVEL_SUM);
+	tell_values(model, 1, TASK_ALL, FRAME, four);
+	tell_snapshot(model, 1, 10 * mib);
+	view.tab = 1;
+	check_shows(&panel_memory, model, 80, 20, "~3.00 MiB");
+	model_free(model);
+}
+
+static void books_that_do_not_balance_say_by_how_much(void **state)
+{
+	struct model *model = model_new();
+	struct number rows[4] = { number_of(SQL), number_of(100), number_of(10), number_of(95) };
+
+	(void)state;
+	tell_hello(model);
+	tell_class(model, SQL, "sql", LEVEL_ALL);
+	check_shows(&panel_link, model, 80, 20, "none told yet");
+	APPLY(model, BOOKS, books, .tick = 1, .task = TASK_ALL, .rows = { rows, 4 });
+	check_shows(&panel_link, model, 100, 20, "NOT balanced, by 5 events");
+	check_shows(&panel_link, busy, 100, 20, "   balanced");
+	model_free(model);
+}
+
+/* ---- lists ---- */
+
+static void cursor_enters_with_the_first_key_and_stays_on_its_item(void **state)
+{
+	struct model *model = model_copy(busy);
+
+	(void)state;
+	assert_int_equal(view.cursor, -1);
+	assert_true(press(&panel_latency, model, 'j'));
+	assert_int_equal(view.cursor, 0);
+	assert_true(press(&panel_latency, model, KEYCODE_DOWN));
+	assert_true(press(&panel_latency, model, KEYCODE_DOWN));
+	assert_int_equal(view.cursor, 2);
+	{
+		uint32_t id = view.cursor_id;
+		char before[1024];
+
+		snprintf(before, sizeof before, "%.20s", cursor_row(&panel_latency, model));
+		/* The order turns round under it. */
+		assert_true(press(&panel_latency, model, 'r'));
+		assert_true(press(&panel_latency, model, 'o'));
+		assert_int_equal(view.cursor_id, id);
+		assert_memory_equal(cursor_row(&panel_latency, model), before, strlen(before));
+		assert_int_not_equal(view.cursor, 2);
+	}
+	assert_true(press(&panel_latency, model, KEYCODE_HOME));
+	assert_int_equal(view.cursor, 0);
+	assert_true(press(&panel_latency, model, 'k'));
+	assert_int_equal(view.cursor, 0);
+	assert_true(press(&panel_latency, model, 'G'));
+	assert_int_equal(view.cursor, 8);
+	assert_true(press(&panel_latency, model, KEYCODE_ESCAPE));
+	assert_int_equal(view.cursor, -1);
+	assert_false(view.is_held);
+	model_free(model);
+}
+
+static void order_holds_while_the_cursor_is_in_the_list(void **state)
+{
+	struct model *model = model_new();
+	uint64_t four[4] = { 1, 100, 0, 0 };
+	char *text;
+
+	(void)state;
+	tell_hello(model);
+	tell_class(model, MEM, "mem", LEVEL_SUM);
+	tell_site(model, FRAME, MEM, SITE_ALLOC, UNIT_SIZE, "Frame", LEVEL_SUM);
+	tell_site(model, NODE, MEM, SITE_ALLOC, UNIT_SIZE, "Node", LEVEL_SUM);
+	tell_values(model, 1, TASK_ALL, FRAME, four);
+	tell_snapshot(model, 1, mib);
+	view.tab = 1;
+	press(&panel_memory, model, KEYCODE_DOWN);
+	check_shows(&panel_memory, model, 80, 20, "live ▼ held");
+	/* Node grows past Frame, and a new type comes: neither moves a row. */
+	four[1] = 1000;
+	tell_values(model, 2, TASK_ALL, NODE, four);
+	tell_site(model, STR, MEM, SITE_ALLOC, UNIT_SIZE, "str", LEVEL_SUM);
+	four[1] = 5000;
+	tell_values(model, 2, TASK_ALL, STR, four);
+	tell_snapshot(model, 2, mib);
+	text = picture(&panel_memory, model, 80, 20, GLYPHS_BLOCKS);
+	assert_true(strstr(text, "Frame") < strstr(text, "Node"));
+	assert_true(strstr(text, "Node") < strstr(text, "str "));
+	free(text);
+	press(&panel_memory, model, 'o');
+	text = picture(&panel_memory, model, 80, 20, GLYPHS_BLOCKS);
+	assert_true(strstr(text, "str ") < strstr(text, "Node"));
+	assert_non_null(strstr(strstr(text, "Node"), "Frame"));
+	assert_null(strstr(text, "▼ held"));
+	free(text);
+	model_free(model);
+}
+
+static void gone_rows_stay_until_let_go(void **state)
+{
+	struct model *model = model_copy(busy);
+
+	(void)state;
+	press(&panel_memory, model, KEYCODE_DOWN);
+	APPLY(model, TASK, task, .id = CACHE, .name = text_of("cache"), .ended = 1);
+	check_shows(&panel_memory, model, 80, 20, "task 3");
+	press(&panel_memory, model, KEYCODE_ESCAPE);
+	check_shows_not(&panel_memory, model, 80, 20, "task 3");
+	model_free(model);
+}
+
+static void sorting_goes_round_the_columns(void **state)
+{
+	char *text;
+
+	(void)state;
+	check_shows(&panel_latency, busy, 80, 20, "sort p99 ▼");
+	press(&panel_latency, busy, 's');
+	check_shows(&panel_latency, busy, 80, 20, "sort max ▼");
+	press(&panel_latency, busy, 'r');
+	check_shows(&panel_latency, busy, 80, 20, "sort max ▲");
+	for (int i = 0; i < 4; i++)
+		press(&panel_latency, busy, 's');
+	check_shows(&panel_latency, busy, 80, 20, "sort name ▲");
+	text = picture(&panel_latency, busy, 80, 20, GLYPHS_BLOCKS);
+	assert_true(strstr(text, "accept") < strstr(text, "compact"));
+	assert_true(strstr(text, "minor") < strstr(text, "sql.query"));
+	free(text);
+	press(&panel_latency, busy, 's');
+	check_shows(&panel_latency, busy, 80, 20, "sort p99 ▼");
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+	struct filter filter;
+	bool found;
+
+	filter_init(&filter, pattern);
+	found = filter_match(&filter, name);
+	filter_fini(&filter);
+	return found;
+}
+
+static void filters_take_parts_negations_and_expressions(void **state)
+{
+	(void)state;
+	assert_true(matches("", "anything"));
+	assert_true(matches("SQL", "sql.query"));
+	assert_false(matches("sqx", "sql.query"));
+	assert_false(matches("!sql", "sql.query"));
+	assert_true(matches("!sql", "decode"));
+	assert_true(matches("/^de.*e$/", "decode"));
+	assert_true(matches("/^DE", "decode"));
+	assert_false(matches("/^e/", "decode"));
+	assert_false(matches("!/^de/", "decode"));
+	/* Not finished, or none at all: nothing is hidden. */
+	assert_true(matches("/[a", "decode"));
+	assert_true(matches("!", "decode"));
+	assert_true(matches("/", "a/b"));
+	assert_false(matches("/", "decode"));
+	assert_true(matches("//", "decode"));
+}
+
+/* ---- levels ---- */
+
+static void x_asks_for_the_next_level(void **state)
+{
+	(void)state;
+	assert_true(press(&panel_classes, busy, 'x'));
+	assert_false(view.wish.is_set);
+	assert_string_not_equal(view.message, "");
+	press(&panel_classes, busy, KEYCODE_DOWN);
+	press(&panel_classes, busy, 'x');
+	assert_true(view.wish.is_set);
+	assert_int_equal(view.wish.class_id, MEM);
+	assert_int_equal(view.wish.site, 0);
+	assert_int_equal(view.wish.level, LEVEL_OFF);        /* it was at all */
+	/* A second press before the answer goes one on. */
+	requests[MEM] = (struct panel_request){ .is_waiting = true, .level = LEVEL_OFF, .sent_ns = view.now_ns };
+	press(&panel_classes, busy, 'x');
+	assert_int_equal(view.wish.level, LEVEL_SUM);
+	press(&panel_classes, busy, 'X');
+	assert_int_equal(view.wish.level, LEVEL_OFF);
+}
+
+static void x_on_a_site_asks_for_that_site_alone(void **state)
+{
+	(void)state;
+	press(&panel_classes, busy, KEYCODE_DOWN);
+	press(&panel_classes, busy, KEYCODE_DOWN);
+	press(&panel_classes, busy, KEYCODE_ENTER);
+	assert_true(view.is_open);
+	assert_int_equal(view.open_id, SQL);
+	check_shows(&panel_classes, busy, 80, 20, "accept→reply");
+	snprintf(view.filter, sizeof view.filter, "query");
+	press(&panel_classes, busy, KEYCODE_DOWN);
+	press(&panel_classes, busy, 'X');
+	assert_true(view.wish.is_set);
+	assert_int_equal(view.wish.class_id, SQL);
+	assert_int_equal(view.wish.site, QUERY);
+	assert_int_equal(view.wish.level, LEVEL_OFF);
+	view.filter[0] = '\0';
+	assert_true(press(&panel_classes, busy, KEYCODE_ESCAPE));
+	assert_false(view.is_open);
+	assert_int_equal(view.cursor_id, SQL);
+}
+
+static void without_control_nothing_is_asked(void **state)
+{
+	(void)state;
+	view.may_control = false;
+	press(&panel_classes, busy, KEYCODE_DOWN);
+	press(&panel_classes, busy, 'x');
+	assert_false(view.wish.is_set);
+	assert_string_equal(view.message, "Levels cannot be set on this connection.");
+	check_shows(&panel_classes, busy, 80, 20, "cannot be set");
+}
+
+static void a_class_that_is_off_shows_what_it_cost(void **state)
+{
+	struct model *model = model_copy(busy);
+
+	(void)state;
+	APPLY(model, LEVEL, level, .class_id = SQL, .level = LEVEL_OFF, .own_level = LEVEL_OFF, .by = text_of("viewer 1"));
+	check_shows(&panel_classes, model, 80, 20, "(when last all: 124 /s");
+	view.keep = true;
+	check_shows(&panel_classes, model, 80, 20, "kept");
+	model_free(model);
+}
+
+static void enter_on_the_overview_goes_to_latency(void **state)
+{
+	(void)state;
+	snprintf(view.filter, sizeof view.filter, "query");
+	press(&panel_overview, busy, KEYCODE_DOWN);
+	assert_true(press(&panel_overview, busy, KEYCODE_ENTER));
+	assert_int_equal(view.go, '2');
+	assert_int_equal(view.go_id, QUERY);
+}
+
+static void arrows_go_on_to_the_next_while_one_is_open(void **state)
+{
+	uint32_t first;
+
+	(void)state;
+	press(&panel_latency, busy, KEYCODE_ENTER);
+	first = view.open_id;
+	press(&panel_latency, busy, KEYCODE_DOWN);
+	assert_true(view.is_open);
+	assert_int_not_equal(view.open_id, first);
+	assert_true(press(&panel_latency, busy, 'L'));
+	assert_true(view.log_y);
+	assert_true(press(&panel_latency, busy, KEYCODE_ESCAPE));
+	assert_false(view.is_open);
+	/* An id that is gone is closed, not shown. */
+	view.is_open = true;
+	view.open_id = 65000;
+	check_shows(&panel_latency, busy, 80, 20, "sql.query");
+	assert_false(view.is_open);
+}
+
+/* ---- hostile targets ---- */
+
+static void hostile_names_stay_text(void **state)
+{
+	static const char *const names[] = {
+		"\033[2J\033]0;owned\007", "\xe2\x80\xae" "gnp.exe", "\xff\xfe\x80", "日本語のスパンの名前がとても長いので切られます",
+		"line\nbreak\r\ttab", "", "a\xcc\x81\xcc\x81\xcc\x81\xcc\x81", "%s%n%d", "\xc2\x9b" "31m", "\xe2\x80\xa8",
+	};
+	struct model *model = model_new();
+	char longest[LIMIT_NAME_BYTES + 40];
+	uint64_t id = 1;
+
+	(void)state;
+	memset(longest, 'x', sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	APPLY(model, HELLO, hello, .major = 1, .stream = 9, .mono_ns = START_NS, .real_ns = START_REAL_NS, .start_ns = START_NS,
+	      .name = text_of(names[0]), .host = text_of(names[1]));
+	for (int i = 0; i <= COUNT(names); i++) {
+		const char *name = i < COUNT(names) ? names[i] : longest;
+		uint64_t four[4] = { 5, 500, 1, 100 };
+
+		tell_class(model, (uint64_t)i, name, LEVEL_ALL);
+		APPLY(model, LEVEL, level, .class_id = (uint64_t)i, .level = LEVEL_ALL, .leases = 2, .by = text_of(name));
+		tell_task(model, (uint64_t)i + 2, name);
+		for (unsigned kind = SITE_SPAN; kind < SITE_KIND_COUNT; kind++, id++) {
+			APPLY(model, SITE, site, .id = id, .class_id = (uint64_t)i, .kind = kind, .name = text_of(name),
+			      .file = text_of(name), .level = LEVEL_ALL, .own_level = LEVEL_OWN);
+			tell_values(model, 1, TASK_ALL, id, four);
+			tell_values(model, 1, (uint64_t)i + 2, id, four);
+			APPLY(model, LOG, log, .task = (uint64_t)i + 2, .site = id, .time_ns = START_NS, .severity = (uint64_t)i,
+			      .text = text_of(name));
+		}
+	}
+	tell_snapshot(model, 1, mib);
+	tell_snapshot(model, 2, mib);
+	for (int i = 0; panels[i]; i++)
+		for (int width = 10; width <= 200; width += 19)
+			for (int tab = 0; tab < 3; tab++) {
+				char *text;
+
+				setup(NULL);
+				view.tab = tab;
+				view.cursor = tab - 1;
+				view.is_open = tab == 2;
+				view.open_id = tab == 2 ? 1 : 0;
+				snprintf(requests[0].answer, sizeof requests[0].answer, "%s", names[0]);
+				text = picture(panels[i], model, width, 46, GLYPHS_BLOCKS);
+				for (unsigned char *at = (unsigned char *)text; *at; at++) {
+					assert_true(*at == '\n' || *at >= 0x20);
+					assert_int_not_equal(*at, 0x7F);
+					/* C1 controls are C2 80 .. C2 9F; bidi controls and line breaks E2 80 A8 .. AE. */
+					assert_false(at[0] == 0xC2 && at[1] < 0xA0);
+					assert_false(at[0] == 0xE2 && at[1] == 0x80 && at[2] >= 0xA8 && at[2] <= 0xAE);
+				}
+				free(text);
+			}
+	model_free(model);
+}
+
+static void huge_and_odd_figures_are_drawn(void **state)
+{
+	struct model *model = model_new();
+	uint64_t four[4] = { UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 3, UINT64_MAX };
+	uint64_t id = 1;
+
+	(void)state;
+	tell_hello(model);
+	for (uint64_t i = 0; i < LIMIT_CLASSES; i++)
+		tell_class(model, i, "class", (unsigned)(i % 4));
+	for (unsigned kind = 0; kind < 12; kind++, id++) {
+		struct number pairs[] = { number_of(0), number_of(UINT64_MAX / 4), number_of(HISTOGRAM_BUCKETS - 1),
+					  number_of(UINT64_MAX / 4) };
+
+		APPLY(model, SITE, site, .id = id, .class_id = id % 3, .kind = kind, .unit = id * 7, .name = text_of("odd"),
+		      .level = kind, .own_level = kind, .line = UINT32_MAX);
+		tell_values(model, 1, TASK_ALL, id, four);
+		tell_values(model, 1, 5, id, four);
+		tell_values(model, 1, TASK_ENDED, id, four);
+		APPLY(model, BUCKETS, buckets, .site = id, .pairs = { pairs, 4 });
+		APPLY(model, BUCKETS, buckets, .site = id, .task = 5, .pairs = { pairs, 4 });
+	}
+	tell_task(model, 5, "five");
+	tell_snapshot(model, 1, UINT64_MAX);
+	APPLY(model, SNAPSHOT, snapshot, .time_ns = UINT64_MAX - 1, .real_ns = UINT64_MAX, .rss_bytes = UINT64_MAX,
+	      .telem_cpu_ns = UINT64_MAX, .event_cost_ps = UINT64_MAX, .ring_permille = UINT64_MAX, .cpu_ns = UINT64_MAX);
+	model_link_edit(model)->lag_ns = NAN;
+	model_link_edit(model)->queue_bytes = UINT64_MAX;
+	model_set_mark(model);
+	for (int window = 0; window <= 300; window += 60) {
+		model_set_window(model, window);
+		for (int i = 0; panels[i]; i++)
+			for (uint32_t open = 0; open < 13; open++) {
+				setup(NULL);
+				view.tab = (int)open % 3;
+				view.is_open = open > 0;
+				view.open_id = open;
+				view.log_y = open % 2;
+				view.cursor = 1000000;
+				view.cursor_id = 77;
+				view.sort = (int)open * 3 - 5;
+				free(picture(panels[i], model, 120, 36, GLYPHS_BLOCKS));
+				free(picture(panels[i], model, 200, 46, GLYPHS_BLOCKS));
+				for (int key = 0; key < 128; key++)
+					press(panels[i], model, key);
+				for (int key = KEYCODE_ENTER; key <= KEYCODE_F0 + 12; key++)
+					press(panels[i], model, key);
+				free(picture(panels[i], model, 80, 20, GLYPHS_ASCII));
+			}
+	}
+	model_free(model);
+}
+
+static void keys_of_nothing_do_no_harm(void **state)
+{
+	(void)state;
+	for (int i = 0; panels[i]; i++)
+		for (int key = -1; key < KEYCODE_F0 + 13; key = key == 300 ? KEYCODE_HANGUP : key + 1)
+			press(panels[i], empty, key);
+}
+
+static void panels_have_keys_of_their_own(void **state)
+{
+	(void)state;
+	for (int i = 0; panels[i]; i++) {
+		assert_ptr_equal(panel_find(panels[i]->digit), panels[i]);
+		assert_non_null(panels[i]->help);
+		assert_non_null(panels[i]->footer);
+		for (int j = 0; panels[i]->keys[j]; j++)
+			assert_non_null(strchr(panels[i]->keys[j], '\t'));
+	}
+	assert_null(panel_find('~'));
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(overview_at_80), TEST(overview_at_120), TEST(overview_at_200), TEST(overview_small),
+		TEST(memory_by_task), TEST(memory_by_type), TEST(memory_matrix),
+		TEST(latency_list_pictures), TEST(latency_opened), TEST(classes_pictures), TEST(link_picture),
+		TEST(help_pictures), TEST(ascii_has_nothing_but_ascii),
+		TEST(every_size_can_be_drawn), TEST(every_size_of_what_is_opened), TEST(rows_that_do_not_fit_are_told_of),
+		TEST(nothing_has_a_reason), TEST(nothing_declared_says_so), TEST(declared_but_never_entered_is_listed),
+		TEST(classes_that_are_off_are_named_with_their_key), TEST(a_filter_that_hides_all_says_so),
+		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times), TEST(estimates_have_a_tilde),
+		TEST(books_that_do_not_balance_say_by_how_much),
+		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item), TEST(order_holds_while_the_cursor_is_in_the_list),
+		TEST(gone_rows_stay_until_let_go), TEST(sorting_goes_round_the_columns),
+		TEST(filters_take_parts_negations_and_expressions),
+		TEST(x_asks_for_the_next_level), TEST(x_on_a_site_asks_for_that_site_alone),
+		TEST(without_control_nothing_is_asked), TEST(a_class_that_is_off_shows_what_it_cost),
+		TEST(enter_on_the_overview_goes_to_latency), TEST(arrows_go_on_to_the_next_while_one_is_open),
+		TEST(hostile_names_stay_text), TEST(huge_and_odd_figures_are_drawn), TEST(keys_of_nothing_do_no_harm),
+		TEST(panels_have_keys_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

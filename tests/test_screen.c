@@ -1,0 +1,903 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "monitor/commands.h"
+#include "monitor/screen.h"
+#include "tests/support/figures.h"
+#include "tests/support/fixture.h"
+#include "tests/support/golden.h"
+#include "tests/support/story.h"
+#include "widgets/key.h"
+#include "widgets/text.h"
+
+#define NOW_NS (1000 * STORY_SECOND)
+
+static struct fixture fixture;
+static struct story story;
+static struct options options;
+static struct target target;
+static struct screen screen;
+static int control_fds[2];
+
+static int control(struct source *source) { (void)source; return control_fds[0]; }
+static int no_control(struct source *source) { (void)source; return -1; }
+static const struct source_kind controlled = { .control = control }, uncontrolled = { .control = no_control };
+
+static void on_change(void *arg, bool tick) { (void)arg, (void)tick; }
+static void on_timer(evutil_socket_t fd, short what, void *arg) { (void)fd, (void)what, (void)arg; }
+
+/* A target without a network: what it says comes from the story, its state is set. */
+static void make_target(enum source_state source_state)
+{
+	target = (struct target){ .options = &options, .is_open = source_state == SOURCE_OPEN, .on_change = on_change,
+				  .last_bytes_ns = NOW_NS, .opened_ns = NOW_NS - 2 * STORY_SECOND, .replay = { .fd = -1 } };
+	strcpy(target.address.text, "4711");
+	strcpy(target.address.path, "/run/user/1000/telem/4711.sock");
+	target.source = (struct source){ .state = source_state, .kind = &controlled, .fd = -1, .listen_fd = -1, .control_fd = -1 };
+	recorder_init(&target.recorder);
+	assert_int_equal(session_init(&target.session, target.address.text, LIMIT_LEAD_BYTES), 0);
+	target.has_session = true;
+	screen_init(&screen, &target);
+	screen.now_ns = NOW_NS;
+	screen.real_ns = 1700000100 * (int64_t)STORY_SECOND;
+}
+
+static void hear_story(void)
+{
+	figures_feed(&target.session, story.wire.bytes, story.wire.count, 0);
+	story.wire.count = 0;
+}
+
+static int setup_empty(void **state)
+{
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	story_init(&story, 7);
+	options = (struct options){ .interval_ns = STORY_SECOND, .speed = 1 };
+	make_target(SOURCE_CONNECTING);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, control_fds) < 0)
+		return -1;
+	return fixture_init(&fixture);
+}
+
+static int setup(void **state)
+{
+	if (setup_empty(state) < 0)
+		return -1;
+	target.source.state = SOURCE_OPEN;
+	target.is_open = true;
+	story.hello.name = text_of("imgsrv");
+	story.hello.host = text_of("web2");
+	story.hello.control = 1;
+	story_greet(&story);
+	story_ticks(&story, 70);
+	hear_story();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	screen_fini(&screen);
+	recorder_stop(&target.recorder);
+	replay_close(&target.replay);
+	session_fini(&target.session);
+	story_fini(&story);
+	close(control_fds[0]);
+	close(control_fds[1]);
+	fixture_fini(&fixture);
+	return 0;
+}
+
+static char *drawn(int width, int height, enum glyphs glyphs)
+{
+	struct canvas_backing *backing = canvas_text_new(width, height, glyphs);
+	struct canvas canvas = canvas_of(backing);
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	screen_name_classes(&screen);
+	screen_draw(&screen, &canvas);
+	canvas_text_write(backing, out);
+	fclose(out);
+	canvas_backing_free(backing);
+	return text;
+}
+
+static void golden(const char *name)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 120, 40 } };
+
+	for (int i = 0; i < 2; i++) {
+		char *text = drawn(sizes[i][0], sizes[i][1], GLYPHS_BLOCKS), full[100];
+
+		snprintf(full, sizeof full, "screen_%s_%dx%d", name, sizes[i][0], sizes[i][1]);
+		golden_check(full, text);
+		free(text);
+	}
+}
+
+static const char *badge(void)
+{
+	static char text[64];
+
+	screen_badge(&screen, text, sizeof text);
+	return text;
+}
+
+static enum command_result press(int key) { return commands_key(&screen, key); }
+static void type(const char *text)
+{
+	for (; *text; text++)
+		press(*text);
+}
+static void said(const char *text) { assert_string_equal(screen.message, text); }
+
+/* What was asked for since; false: nothing. */
+static bool asked(struct message *message)
+{
+	static uint8_t bytes[LIMIT_REQUEST_BYTES];
+	static struct decoder *decoder;
+	const uint8_t *at = bytes;
+	ssize_t count = read(control_fds[1], bytes, sizeof bytes);
+	size_t left = count > 0 ? (size_t)count : 0;
+
+	if (count <= 0)
+		return false;
+	if (!decoder)
+		decoder = decoder_new();
+	assert_int_equal(decode_next(decoder, &at, &left, message), DECODE_MESSAGE);
+	assert_int_equal(left, 0);
+	return true;
+}
+
+static void asked_for_level(uint64_t class_id, uint64_t level, bool keep)
+{
+	struct message message;
+
+	assert_true(asked(&message));
+	assert_int_equal(message.kind, KIND_SET_LEVEL);
+	assert_int_equal(message.set_level.class_id, class_id);
+	assert_int_equal(message.set_level.level, level);
+	assert_int_equal(message.set_level.keep, keep);
+}
+
+static void asked_for_nothing(void)
+{
+	struct message message;
+
+	assert_false(asked(&message));
+}
+
+static void answer(uint64_t request, uint64_t code, const char *text)
+{
+	wire_add(&story.wire, ACK, ack, .request = request, .code = code, .text = text_of(text));
+	wire_close(&story.wire);
+	hear_story();
+	commands_answers(&screen);
+}
+
+/* ---- states ---- */
+
+static void connecting_says_to_what_and_how_long(void **state)
+{
+	(void)state;
+	assert_string_equal(badge(), "CONNECTING");
+	golden("connecting");
+	target.address.kind = ADDRESS_LISTEN;
+	strcpy(target.address.host, "127.0.0.1");
+	strcpy(target.address.port, "4712");
+	golden("listening");
+	target.source.state = SOURCE_OPEN;
+	target.is_open = true;
+	target.address.kind = ADDRESS_FIFO;
+	assert_string_equal(badge(), "CONNECTING");    /* it is open, but has anybody said a word? */
+	golden("waiting");
+}
+
+static void live_shows_the_program(void **state)
+{
+	(void)state;
+	assert_string_equal(badge(), "LIVE 1 s");
+	golden("live");
+}
+
+static void stale_is_more_than_3_ticks_and_a_second_without_a_byte(void **state)
+{
+	(void)state;
+	screen.now_ns = NOW_NS + 4 * STORY_SECOND;
+	assert_string_equal(badge(), "LIVE 1 s");
+	screen.now_ns = NOW_NS + 6 * STORY_SECOND;
+	assert_string_equal(badge(), "STALE 6 s");
+	golden("stale");
+}
+
+static void lagging_says_by_how_much(void **state)
+{
+	(void)state;
+	model_link_edit(target.session.model)->lag_ns = 2e9;
+	assert_string_equal(badge(), "LIVE 1 s");
+	model_link_edit(target.session.model)->lag_ns = 3.2e9;
+	assert_string_equal(badge(), "LAGGING 3.2 s");
+}
+
+static void lost_keeps_the_last_picture(void **state)
+{
+	(void)state;
+	target.source.state = SOURCE_LOST;
+	target.source.tries = 4;
+	target.is_open = false;
+	target.lost_ns = NOW_NS - 8 * STORY_SECOND;
+	assert_string_equal(badge(), "LOST 00:08");
+	golden("lost");
+	target.lost_ns = NOW_NS - 4000 * STORY_SECOND + 3005 * STORY_SECOND;
+	assert_string_equal(badge(), "LOST 16:35");
+	screen.now_ns = NOW_NS + 3600 * STORY_SECOND;
+	assert_string_equal(badge(), "LOST 1:16:35");
+}
+
+static void ended_says_whether_it_said_goodbye(void **state)
+{
+	(void)state;
+	target.source.state = SOURCE_ENDED;
+	target.is_open = false;
+	assert_string_equal(badge(), "ENDED without goodbye");
+	story_bye(&story);
+	hear_story();
+	assert_string_equal(badge(), "ENDED");
+	golden("ended");
+	screen.is_wanted_back = true;
+	screen.back_pid = 4802;
+	golden("back");
+}
+
+static void frozen_holds_the_picture_while_figures_come_in(void **state)
+{
+	char *before, *after;
+
+	(void)state;
+	press(' ');
+	said("Frozen. The target and its recording go on; space returns to now.");
+	assert_string_equal(badge(), "FROZEN -0 s  0 new");
+	before = drawn(120, 40, GLYPHS_BLOCKS);
+	story_ticks(&story, 12);
+	hear_story();
+	assert_string_equal(badge(), "FROZEN -12 s  12 new");
+	golden("frozen");
+	press(' ');
+	said("The picture goes on; nothing was missed.");
+	assert_string_equal(badge(), "LIVE 1 s");
+	after = drawn(120, 40, GLYPHS_BLOCKS);
+	assert_string_not_equal(before, after);
+	free(before);
+	free(after);
+}
+
+static void frozen_survives_that_the_program_is_replaced(void **state)
+{
+	(void)state;
+	press('Z');
+	story_fini(&story);
+	story_init(&story, 8);
+	story_greet(&story);
+	story_tick(&story);
+	hear_story();
+	assert_string_equal(badge(), "FROZEN -0 s  2 new");
+	assert_int_equal(model_ticks(screen_model(&screen)), 71);
+	press('w');
+	press('m');
+	press('M');
+	free(drawn(80, 24, GLYPHS_BLOCKS));
+}
+
+static void names_from_the_stream_are_clean_on_every_screen(void **state)
+{
+	static const char evil[] = "\x1b]0;x\x07\x9b" "31m\xe2\x80\xae" "exe\r\n\xff";
+
+	(void)state;
+	wire_add(&story.wire, CLASS, class, .id = STORY_NET, .name = text_of(evil), .help = text_of(evil), .level = 2);
+	for (uint64_t id = 1; id < STORY_SITES; id++)
+		wire_add(&story.wire, SITE, site, .id = id, .class_id = STORY_NET, .name = text_of(evil), .file = text_of(evil), .level = 2);
+	wire_add(&story.wire, TASK, task, .id = STORY_MAIN, .name = text_of(evil));
+	wire_log(&story.wire, evil, sizeof evil - 1);
+	wire_add(&story.wire, LEVEL, level, .class_id = STORY_NET, .level = 2, .by = text_of(evil));
+	wire_close(&story.wire);
+	hear_story();
+	snprintf(target.address.text, sizeof target.address.text, "%s", evil);
+	for (int panel = 0; panels[panel]; panel++) {
+		static const int overlays[] = { OVERLAY_NONE, OVERLAY_CLASSES, OVERLAY_HELP_ALL };
+
+		screen.panel = panel;
+		for (int i = 0; i < 3; i++) {
+			char *text;
+
+			screen.overlay = (enum overlay)overlays[i];
+			screen_say(&screen, "%s", evil);
+			text = drawn(120, 40, GLYPHS_BLOCKS);
+			for (size_t at = 0; text[at];) {
+				uint32_t ch;
+
+				at += utf8_decode(text + at, strlen(text + at), &ch);
+				assert_true(ch == '\n' || text_char_width(ch) > 0);
+			}
+			free(text);
+		}
+	}
+}
+
+/* ---- sizes ---- */
+
+static void no_size_is_too_small(void **state)
+{
+	(void)state;
+	for (int width = 1; width <= 60; width++)
+		for (int height = 1; height <= 30; height++) {
+			screen.panel = (width + height) % 5;
+			screen.overlay = (enum overlay)((width * 7 + height) % 5);
+			if (screen.overlay == OVERLAY_PROMPT)
+				lineedit_init(&screen.edit, screen.typed, sizeof screen.typed);
+			free(drawn(width, height, width % 3 ? GLYPHS_BLOCKS : GLYPHS_ASCII));
+		}
+	screen.overlay = OVERLAY_NONE;
+	for (int width = 1; width <= 60; width += 6)
+		for (int height = 1; height <= 30; height += 3)
+			for (screen.panel = 0; panels[screen.panel]; screen.panel++)
+				free(drawn(width, height, GLYPHS_BLOCKS));
+	screen.panel = 0;
+	free(drawn(0, 0, GLYPHS_BLOCKS));
+	free(drawn(400, 200, GLYPHS_BLOCKS));
+}
+
+static void below_40x6_plain_rows_are_left_and_then_a_letter(void **state)
+{
+	char *text = drawn(38, 5, GLYPHS_BLOCKS);
+
+	(void)state;
+	assert_non_null(strstr(text, "request "));
+	assert_non_null(strstr(text, "drop 0\nLIVE 1 s"));
+	free(text);
+	text = drawn(9, 1, GLYPHS_BLOCKS);
+	assert_string_equal(text, "L\n");
+	free(text);
+}
+
+static void ascii_is_ascii(void **state)
+{
+	char *text;
+
+	(void)state;
+	for (screen.panel = 0; panels[screen.panel]; screen.panel++) {
+		text = drawn(100, 30, GLYPHS_ASCII);
+		for (const char *at = text; *at; at++)
+			assert_true(*at == '\n' || (*at >= ' ' && *at <= '~'));
+		free(text);
+	}
+	screen.panel = 0;
+}
+
+/* ---- keys: panels and overlays ---- */
+
+static void digits_and_tab_go_to_panels(void **state)
+{
+	int count = 0;
+
+	(void)state;
+	while (panels[count]) {
+		assert_int_equal(press(panels[count]->digit), COMMAND_STAY);
+		assert_int_equal(screen.panel, count++);
+	}
+	press('\t');
+	assert_int_equal(screen.panel, 0);
+	press(KEYCODE_BACKTAB);
+	assert_int_equal(screen.panel, count - 1);
+	press(KEYCODE_BACKTAB);
+	assert_int_equal(screen.panel, count - 2);
+	press('\t');
+	assert_int_equal(screen.panel, count - 1);
+}
+
+static void help_opens_deepens_and_closes(void **state)
+{
+	(void)state;
+	press('?');
+	assert_int_equal(screen.overlay, OVERLAY_HELP);
+	press(KEYCODE_F0 + 1);
+	assert_int_equal(screen.overlay, OVERLAY_HELP_ALL);
+	assert_int_equal(press('q'), COMMAND_STAY);
+	assert_int_equal(screen.overlay, OVERLAY_NONE);
+	press('?');
+	press(KEYCODE_ESCAPE);
+	assert_int_equal(screen.overlay, OVERLAY_NONE);
+	press('?');
+	press('2');                     /* another key closes it and acts */
+	assert_int_equal(screen.overlay, OVERLAY_NONE);
+	assert_int_equal(screen_panel(&screen)->digit, '2');
+}
+
+static void the_ways_out(void **state)
+{
+	(void)state;
+	assert_int_equal(press('q'), COMMAND_QUIT);
+	assert_int_equal(press(KEYCODE_F0 + 10), COMMAND_QUIT);
+	assert_int_equal(press(KEYCODE_ESCAPE), COMMAND_STAY);          /* never quits */
+	for (int i = 0; i < 5; i++) {
+		screen.overlay = (enum overlay)i;
+		lineedit_init(&screen.edit, screen.typed, sizeof screen.typed);
+		assert_int_equal(press(KEYCODE_CTRL('C')), COMMAND_QUIT);
+		assert_int_equal(press(KEYCODE_HANGUP), COMMAND_QUIT);
+	}
+	screen.overlay = OVERLAY_NONE;
+	assert_int_equal(press(KEYCODE_CTRL('L')), COMMAND_REDRAW);
+	assert_int_equal(press(KEYCODE_CTRL('Z')), COMMAND_SUSPEND);
+	assert_int_equal(press(KEYCODE_ENTER), COMMAND_STAY);
+	screen.is_wanted_back = true;
+	assert_int_equal(press(KEYCODE_ENTER), COMMAND_FOLLOW);
+	press(KEYCODE_ESCAPE);
+	assert_false(screen.is_wanted_back);
+}
+
+static void an_unknown_key_is_named(void **state)
+{
+	(void)state;
+	press('!');
+	said("No key \"!\" here. ? for help.");
+	press(KEYCODE_CTRL('T'));
+	said("No key \"^T\" here. ? for help.");
+	press(0x20ac);
+	said("No key \"that\" here. ? for help.");
+	press(KEYCODE_F0 + 12);
+	said("No key \"that\" here. ? for help.");
+	press(KEYCODE_ESCAPE);
+	said("");
+	press('<');                     /* of replays only */
+	said("No key \"<\" here. ? for help.");
+}
+
+/* ---- keys: levels ---- */
+
+static void the_class_strip_moves_a_class_to_its_next_level(void **state)
+{
+	struct message message;
+
+	(void)state;
+	press('c');
+	assert_int_equal(screen.overlay, OVERLAY_CLASSES);
+	golden("classes");
+	assert_int_equal(screen.class_keys[STORY_MEM], 'm');
+	assert_int_equal(screen.class_keys[STORY_NET], 'e');    /* n is taken: [n]one */
+	assert_int_equal(screen.class_keys[STORY_LOG], 'l');
+	press('m');
+	assert_int_equal(screen.overlay, OVERLAY_NONE);
+	asked_for_level(STORY_MEM, LEVEL_ALL, false);
+	said("mem: asked for level all");
+	press('c');
+	press('e');
+	asked_for_level(STORY_NET, LEVEL_OFF, false);           /* all, and round */
+	press('c');
+	press('!');
+	said("No class has the letter \"!\".");
+	press('c');
+	press(KEYCODE_ESCAPE);
+	press('c');
+	press('q');
+	assert_int_equal(screen.overlay, OVERLAY_NONE);
+	assert_false(asked(&message));
+}
+
+static void a_class_may_have_the_letter_q(void **state)
+{
+	(void)state;
+	wire_add(&story.wire, CLASS, class, .id = 9, .name = text_of("sq"), .level = LEVEL_SUM);
+	wire_close(&story.wire);
+	hear_story();
+	press('c');
+	assert_int_equal(screen.class_keys[9], 'q');
+	press('q');
+	asked_for_level(9, LEVEL_ALL, false);
+}
+
+static void letters_of_all_classes(void **state)
+{
+	static const struct { int key; uint64_t level; const char *text; } expected[] = {
+		{ 'a', LEVEL_ALL, "every class: asked for level all" }, { 's', LEVEL_SUM, "every class: asked for level sum" },
+		{ 'n', LEVEL_OFF, "every class: asked for level off" }, { 'r', LEVEL_OWN, "every class: asked for level own" },
+	};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		press('c');
+		press(expected[i].key);
+		for (uint64_t id = 0; id < STORY_CLASSES; id++)
+			asked_for_level(id, expected[i].level, false);
+		asked_for_nothing();
+		said(expected[i].text);
+	}
+	press('K');
+	said("Levels set from now on stay when we leave.");
+	press('c');
+	press('m');
+	asked_for_level(STORY_MEM, LEVEL_ALL, true);
+	press('K');
+	said("Levels set from now on return when we leave.");
+}
+
+static void an_answer_is_told_when_it_comes(void **state)
+{
+	(void)state;
+	press('c');
+	press('m');
+	commands_answers(&screen);
+	assert_true(screen.requests[STORY_MEM].is_waiting);
+	answer(1, ACK_DONE, "");
+	assert_false(screen.requests[STORY_MEM].is_waiting);
+	said("mem: level all, acknowledged");
+	press('c');
+	press('m');
+	answer(2, ACK_DENIED, "not \x1b[2J for you");
+	said("mem: refused: not \xc2\xb7[2J for you");
+	assert_string_equal(screen.requests[STORY_MEM].answer, "not \x1b[2J for you");
+	/* None comes: forgotten after a while. */
+	press('c');
+	press('m');
+	screen.now_ns += 11 * STORY_SECOND;
+	commands_answers(&screen);
+	assert_false(screen.requests[STORY_MEM].is_waiting);
+}
+
+static void without_a_way_or_permission_nothing_is_asked_for(void **state)
+{
+	(void)state;
+	options.read_only = true;
+	press('c');
+	press('m');
+	said("telemtop was started with --read-only: nothing is sent to the target.");
+	press('c');
+	press('a');
+	said("telemtop was started with --read-only: nothing is sent to the target.");
+	options.read_only = false;
+	target.source.kind = &uncontrolled;
+	press('c');
+	press('a');
+	said("4711: no control way: levels cannot be set");
+	press(KEYCODE_CTRL('R'));
+	said("4711: no control way: nothing can be asked for");
+	assert_false(screen.requests[STORY_MEM].is_waiting);
+	asked_for_nothing();
+}
+
+/* ---- keys: the rest ---- */
+
+static void sync_asks_to_flush_and_tell_again(void **state)
+{
+	struct message message;
+
+	(void)state;
+	press(KEYCODE_CTRL('R'));
+	assert_true(asked(&message));
+	assert_int_equal(message.kind, KIND_FLUSH);
+	assert_true(asked(&message));
+	assert_int_equal(message.kind, KIND_SYNC);
+	said("Asked the target to flush and to tell everything again.");
+}
+
+static void sync_tries_again_when_the_connection_is_lost(void **state)
+{
+	struct event_base *base = event_base_new();
+
+	(void)state;
+	target.source.state = SOURCE_LOST;
+	target.source.timer = evtimer_new(base, on_timer, NULL);
+	press(KEYCODE_CTRL('R'));
+	said("Trying again.");
+	assert_true(evtimer_pending(target.source.timer, NULL));
+	target.source.state = SOURCE_ENDED;
+	press(KEYCODE_CTRL('R'));
+	said("The target has ended; there is nobody to ask.");
+	event_free(target.source.timer);
+	event_base_free(base);
+	target.source.timer = NULL;
+}
+
+static void marks_are_set_and_cleared(void **state)
+{
+	(void)state;
+	press('m');
+	said("Mark set: changes are told from here on. M clears it.");
+	assert_int_equal(model_mark_ns(target.session.model), story.now_ns);
+	press('M');
+	said("Mark cleared.");
+	assert_int_equal(model_mark_ns(target.session.model), 0);
+}
+
+static void windows_go_round(void **state)
+{
+	static const struct { int window_s; const char *text; } expected[] = {
+		{ 300, "Distributions cover the last 300 s." }, { 0, "Distributions cover the whole run." },
+		{ 10, "Distributions cover the last 10 s." }, { 60, "Distributions cover the last 60 s." },
+	};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		press('w');
+		assert_int_equal(model_window(target.session.model), expected[i].window_s);
+		said(expected[i].text);
+	}
+}
+
+static void a_filter_acts_as_it_is_typed(void **state)
+{
+	(void)state;
+	press('2');
+	press('/');
+	assert_int_equal(screen.overlay, OVERLAY_PROMPT);
+	type("req");
+	assert_string_equal(screen_view(&screen)->filter, "req");
+	type("q2");                     /* no command here */
+	assert_int_equal(screen_panel(&screen)->digit, '2');
+	press(KEYCODE_BACKSPACE);
+	press(KEYCODE_BACKSPACE);
+	golden("filter");
+	assert_true(screen.cursor_y >= 0);
+	press(KEYCODE_ENTER);
+	assert_int_equal(screen.overlay, OVERLAY_NONE);
+	assert_string_equal(screen_view(&screen)->filter, "req");
+	press(KEYCODE_F0 + 4);
+	assert_string_equal(screen.typed, "req");
+	press(KEYCODE_ESCAPE);
+	assert_string_equal(screen_view(&screen)->filter, "");
+	press('/');
+	for (int i = 0; i < 200; i++)
+		press('x');
+	assert_int_equal(strlen(screen_view(&screen)->filter), sizeof screen.typed - 1);
+	press(KEYCODE_ENTER);
+	press(KEYCODE_ESCAPE);          /* clears it, too */
+	assert_string_equal(screen_view(&screen)->filter, "");
+	press('1');
+	assert_string_equal(screen_view(&screen)->filter, "");
+}
+
+static void an_interval_is_asked_for_in_seconds(void **state)
+{
+	struct message message;
+
+	(void)state;
+	press('d');
+	type("0.5");
+	press(KEYCODE_ENTER);
+	assert_true(asked(&message));
+	assert_int_equal(message.kind, KIND_TICK);
+	assert_int_equal(message.tick.tick_ns, STORY_SECOND / 2);
+	said("Interval 0.5 s");
+	press('d');
+	type("61");
+	press(KEYCODE_ENTER);
+	said("\"61\" is no interval: give 0.1 to 60 seconds");
+	press('d');
+	type("nan");
+	press(KEYCODE_ENTER);
+	said("\"nan\" is no interval: give 0.1 to 60 seconds");
+	press('d');
+	press(KEYCODE_ENTER);           /* nothing typed, nothing done */
+	press('d');
+	type("5");
+	press(KEYCODE_ESCAPE);
+	asked_for_nothing();
+}
+
+static void recording_starts_and_ends_and_q_asks_once(void **state)
+{
+	char here[300];
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof here));
+	assert_int_equal(chdir(fixture.dir), 0);
+	press('R');
+	assert_true(recorder_is_on(&target.recorder));
+	assert_string_equal(target.recorder.path, "imgsrv-20231114-221430.telem");
+	said("Recording into imgsrv-20231114-221430.telem. R ends it.");
+	story_ticks(&story, 42);
+	hear_story();
+	assert_int_equal(chdir(here), 0);
+	golden("recording");
+	assert_int_equal(press('q'), COMMAND_STAY);
+	said("Recording into imgsrv-20231114-221430.telem. q again ends it and quits.");
+	assert_int_equal(press('q'), COMMAND_QUIT);
+	press('R');
+	said("Recording ended: imgsrv-20231114-221430.telem, whole.");
+	assert_false(recorder_is_on(&target.recorder));
+	assert_int_equal(press('q'), COMMAND_QUIT);
+	assert_int_equal(chdir(fixture.dir), 0);
+	commands_record(&screen, "imgsrv-20231114-221430.telem");
+	assert_int_equal(chdir(here), 0);
+	said("imgsrv-20231114-221430.telem: the file is there already. Choose another name, or give --force.");
+}
+
+static void there_is_nothing_to_record_before_the_first_tick(void **state)
+{
+	(void)state;
+	press('R');
+	said("Nothing to record yet: the target has not said anything.");
+	assert_false(recorder_is_on(&target.recorder));
+}
+
+/* Whatever is pressed, in any state: it stands, and can be drawn. */
+static void no_row_of_keys_does_harm(void **state)
+{
+	uint64_t random = random_seed(11);
+
+	(void)state;
+	options.force = true;
+	for (int i = 0; i < 6000; i++) {
+		int key = random_below(&random, 3) ? (int)random_below(&random, 0x80) : KEYCODE_RESIZE + (int)random_below(&random, 32);
+		struct message message;
+
+		if (key == 'R')         /* leaves files */
+			continue;
+		press(key);
+		while (asked(&message))
+			;
+		if (i % 50 == 0) {
+			story_tick(&story);
+			hear_story();
+			free(drawn(1 + (int)random_below(&random, 130), 1 + (int)random_below(&random, 50), GLYPHS_BLOCKS));
+		}
+	}
+}
+
+/* ---- replay ---- */
+
+static int setup_replay(void **state)
+{
+	struct problem problem = { 0 }, warning = { 0 };
+	const char *path;
+
+	if (setup_empty(state) < 0)
+		return -1;
+	story_greet(&story);
+	story_ticks(&story, 90);
+	path = fixture_path(&fixture, "x.telem");
+	fixture_write(path, (char *)story.wire.bytes, story.wire.count);
+	target.is_file = true;
+	strcpy(target.address.text, "x.telem");
+	if (replay_open(&target.replay, path, &target.session, &problem, &warning) != EXIT_DONE)
+		return -1;
+	replay_seek(&target.replay, target.replay.first_ns);
+	return 0;
+}
+
+static uint64_t second(void) { return model_time_ns(target.session.model) / STORY_SECOND; }
+
+static void a_replay_shows_where_in_time_it_is(void **state)
+{
+	(void)state;
+	assert_string_equal(badge(), "REPLAY x1");
+	replay_seek(&target.replay, 60 * STORY_SECOND);
+	golden("replay");
+	press(' ');
+	assert_string_equal(badge(), "REPLAY paused");
+	press(' ');
+	assert_string_equal(badge(), "REPLAY x1");
+	replay_run(&target.replay, UINT64_MAX);
+	assert_string_equal(badge(), "REPLAY at its end");
+	golden("replay_end");
+	press(' ');                     /* plays again from the start */
+	assert_string_equal(badge(), "REPLAY x1");
+	assert_int_equal(second(), 6);
+}
+
+static void keys_step_through_a_replay(void **state)
+{
+	(void)state;
+	press(KEYCODE_RIGHT);
+	assert_int_equal(second(), 7);
+	assert_string_equal(badge(), "REPLAY paused");
+	press('l');
+	press(']');
+	assert_int_equal(second(), 18);
+	press(KEYCODE_LEFT);
+	press('h');
+	assert_int_equal(second(), 16);
+	press('[');
+	assert_int_equal(second(), 6);
+	press('[');                     /* before its start there is nothing */
+	assert_int_equal(second(), 6);
+	press(KEYCODE_END);
+	assert_int_equal(second(), 96);
+	press(KEYCODE_RIGHT);
+	assert_int_equal(second(), 96);
+	press(KEYCODE_HOME);
+	assert_int_equal(second(), 6);
+}
+
+static void keys_change_its_speed_within_bounds(void **state)
+{
+	(void)state;
+	press('>');
+	said("Speed x2");
+	assert_string_equal(badge(), "REPLAY x2");
+	for (int i = 0; i < 20; i++)
+		press('>');
+	assert_true(target.replay.speed <= 1000);
+	for (int i = 0; i < 40; i++)
+		press('<');
+	assert_true(target.replay.speed >= 0.1);
+}
+
+static void a_time_of_day_is_gone_to(void **state)
+{
+	(void)state;
+	press(':');
+	type("22:14:00");
+	press(KEYCODE_ENTER);
+	assert_int_equal(second(), 46);
+	press(':');
+	type("22:13");                  /* before it began */
+	press(KEYCODE_ENTER);
+	assert_int_equal(second(), 96); /* a day later, then: its end */
+	press(':');
+	type("22:14:10x");
+	press(KEYCODE_ENTER);
+	assert_int_equal(second(), 56);
+	press(':');
+	type("soon");
+	press(KEYCODE_ENTER);
+	said("\"soon\" is no time: give HH:MM or HH:MM:SS");
+	press(':');
+	type("99:00");
+	press(KEYCODE_ENTER);
+	said("\"99:00\" is no time: give HH:MM or HH:MM:SS");
+	assert_int_equal(second(), 56);
+}
+
+static void live_keys_do_nothing_in_a_replay(void **state)
+{
+	(void)state;
+	press('c');
+	said("No key \"c\" here. ? for help.");
+	press('R');
+	said("No key \"R\" here. ? for help.");
+	press('d');
+	press(KEYCODE_CTRL('R'));
+	assert_int_equal(screen.overlay, OVERLAY_NONE);
+	asked_for_nothing();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define EMPTY(name) cmocka_unit_test_setup_teardown(name, setup_empty, teardown)
+#define REPLAYED(name) cmocka_unit_test_setup_teardown(name, setup_replay, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		EMPTY(connecting_says_to_what_and_how_long), TEST(live_shows_the_program),
+		TEST(stale_is_more_than_3_ticks_and_a_second_without_a_byte), TEST(lagging_says_by_how_much),
+		TEST(lost_keeps_the_last_picture), TEST(ended_says_whether_it_said_goodbye),
+		TEST(frozen_holds_the_picture_while_figures_come_in), TEST(frozen_survives_that_the_program_is_replaced),
+		TEST(names_from_the_stream_are_clean_on_every_screen), TEST(no_size_is_too_small),
+		TEST(below_40x6_plain_rows_are_left_and_then_a_letter), TEST(ascii_is_ascii), TEST(digits_and_tab_go_to_panels),
+		TEST(help_opens_deepens_and_closes), TEST(the_ways_out), TEST(an_unknown_key_is_named),
+		TEST(the_class_strip_moves_a_class_to_its_next_level), TEST(a_class_may_have_the_letter_q),
+		TEST(letters_of_all_classes), TEST(an_answer_is_told_when_it_comes),
+		TEST(without_a_way_or_permission_nothing_is_asked_for), TEST(sync_asks_to_flush_and_tell_again),
+		TEST(sync_tries_again_when_the_connection_is_lost), TEST(marks_are_set_and_cleared), TEST(windows_go_round),
+		TEST(a_filter_acts_as_it_is_typed), TEST(an_interval_is_asked_for_in_seconds),
+		TEST(recording_starts_and_ends_and_q_asks_once), EMPTY(there_is_nothing_to_record_before_the_first_tick),
+		TEST(no_row_of_keys_does_harm), REPLAYED(a_replay_shows_where_in_time_it_is), REPLAYED(keys_step_through_a_replay),
+		REPLAYED(keys_change_its_speed_within_bounds), REPLAYED(a_time_of_day_is_gone_to),
+		REPLAYED(live_keys_do_nothing_in_a_replay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
