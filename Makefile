@@ -28,7 +28,7 @@ SUPPORT = $(call objects,tests/support/*.c)
 TESTS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c tests/e2e/test_*.c))
 BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 
-all: $(B)/libtelem.a $(B)/libtelem.so $(B)/telemtop
+all: $(B)/libtelem.a $(B)/libtelem.so $(B)/telemtop $(B)/telem-demo
 
 # The library is also part of other people's shared objects; its inner names stay inside.
 GUEST = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections

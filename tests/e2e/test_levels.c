@@ -1,0 +1,265 @@
+/* test_levels.c -- switching classes: acknowledged, leased, and given back whatever happens. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/e2e.h"
+
+#define MS 5000
+
+static const char *const fast[] = { "--rate", "200", NULL };
+
+static struct proc *start_set(const char *target, const char *setting)
+{
+	struct proc *set = proc_start(.argv = PROC_LIST(bin("telemtop"), "set", target, setting), .in = PROC_NULL,
+				      .out = PROC_PIPE, .err = PROC_PIPE);
+
+	proc_wait_line(set, PROC_OUT, fmt("%s (until this ends: ^C)", setting), MS);
+	return set;
+}
+
+#define WAIT_LEVELS(target, class_name, levels) \
+	ASK_UNTIL(!strcmp(levels_now((target), (class_name)), (levels)), MS)
+
+static void kept_level_is_the_programs_own(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct said said = telemtop("set", pid_of(demo), "mem=all", "log=off", "--keep");
+	json_t *json;
+
+	assert_code(said, 0);
+	assert_string_equal(said.out, "mem=all (kept)\nlog=off (kept)\n");
+	json = once(pid_of(demo));
+	assert_string_equal(text_at(named(json, "classes", "mem"), "level"), "all");
+	assert_string_equal(text_at(named(json, "classes", "mem"), "own_level"), "all");
+	assert_int_equal(figure(named(json, "classes", "mem"), "leases"), 0);
+	assert_string_equal(text_at(named(json, "classes", "log"), "level"), "off");
+	json_decref(json);
+	assert_code(telemtop("set", pid_of(demo), "all", "--keep"), 0);
+	assert_string_equal(levels_now(pid_of(demo), "queue"), "all/all");
+	assert_code(telemtop("set", pid_of(demo), "none", "--keep"), 0);
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "off/off");
+}
+
+static void leased_level_ends_with_its_viewer(void **state)
+{
+	struct proc *demo = demo_start(*state), *set;
+
+	set = start_set(pid_of(demo), "mem=all");
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "all/sum");
+	proc_signal(set, SIGINT);
+	assert_int_equal(proc_wait_exit(set, MS), 0);
+	WAIT_LEVELS(pid_of(demo), "mem", "sum/sum");
+
+	set = start_set(pid_of(demo), "mem=off");
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "off/sum");
+	proc_signal(set, SIGKILL);
+	WAIT_LEVELS(pid_of(demo), "mem", "sum/sum");
+
+	assert_code(telemtop("set", pid_of(demo), "mem=all", "--for", "200ms"), 0);
+	WAIT_LEVELS(pid_of(demo), "mem", "sum/sum");
+}
+
+static void screens_levels_are_gone_after_q_and_after_kill(void **state)
+{
+	struct proc *demo = demo_start(*state, .telem = "queue=off");
+	struct term *term = screen_start(24, 80, "-d", "0.1", "-c", "mem=all,queue=sum", pid_of(demo));
+
+	WAIT_LEVELS(pid_of(demo), "mem", "all/sum");
+	WAIT_LEVELS(pid_of(demo), "queue", "sum/off");
+	screen_quit(term);
+	WAIT_LEVELS(pid_of(demo), "mem", "sum/sum");
+	WAIT_LEVELS(pid_of(demo), "queue", "off/off");
+
+	term = screen_start(24, 80, "-d", "0.1", pid_of(demo));
+	term_wait_text(term, "LIVE", MS);
+	term_keys(term, "c a");
+	WAIT_LEVELS(pid_of(demo), "mem", "all/sum");
+	proc_signal(term_proc(term), SIGKILL);
+	WAIT_LEVELS(pid_of(demo), "mem", "sum/sum");
+	assert_string_equal(levels_now(pid_of(demo), "queue"), "off/off");
+}
+
+static void keep_in_the_screen_leaves_the_level_behind(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct term *term = screen_start(24, 80, "-d", "0.1", "--keep", "-c", "mem=all", pid_of(demo));
+
+	WAIT_LEVELS(pid_of(demo), "mem", "all/all");
+	screen_quit(term);
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "all/all");
+}
+
+static void unknown_class_sets_nothing_and_lists_what_there_is(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct said said = telemtop("set", pid_of(demo), "mem=all", "gx=all", "--keep");
+
+	assert_code(said, 2);
+	assert_string_equal(said.out, "");
+	assert_has(said.err, "telemtop: class \"gx\": the target has no such class\n  It has: mem gc task frame log ");
+	assert_has(said.err, " queue");
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "sum/sum");
+	said = telemtop("set", pid_of(demo), "mem=loud");
+	assert_code(said, 2);
+	assert_has(said.err, "telemtop: bad level: \"mem=loud\"\n  Give CLASS=off, sum");
+}
+
+/* "index.emitted" and "index.received" of a class, as the program counts and as we got them. */
+static void read_class(const char *target, const char *name, int64_t *emitted, int64_t *received)
+{
+	json_t *json = once(target);
+
+	*emitted = figure(named(json, "classes", name), "emitted");
+	*received = figure(named(json, "classes", name), "received");
+	json_decref(json);
+}
+
+static void class_switched_off_in_the_screen_is_not_sent_any_more(void **state)
+{
+	struct proc *demo = demo_start(*state, .telem = "index=all", .args = fast);
+	struct term *term = screen_start(24, 80, "-d", "0.1", "-p", "3", pid_of(demo));
+	int64_t emitted, later, received;
+
+	term_wait_row_matches(term, -1, " index +all +all +[1-9]", MS);
+	read_class(pid_of(demo), "index", &emitted, &received);
+	assert_true(received > 0);
+	/* Every level is one further: all, off. */
+	term_keys(term, "c");
+	term_wait_text(term, "index[i]:all", MS);
+	term_keys(term, "i");
+	term_wait_row_matches(term, 22, "index: level off, acknowledged", MS);
+	read_class(pid_of(demo), "index", &emitted, &received);
+	read_class(pid_of(demo), "index", &later, &received);
+	assert_int_equal(later, emitted);
+	assert_int_equal(received, 0);
+	/* The others go on. */
+	read_class(pid_of(demo), "mem", &emitted, &received);
+	screen_quit(term);
+	/* As the program had it, and it counts on. */
+	WAIT_LEVELS(pid_of(demo), "index", "all/all");
+	read_class(pid_of(demo), "index", &later, &received);
+	assert_true(later > emitted);
+}
+
+static void read_only_sends_nothing(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct term *term = screen_start(24, 80, "--read-only", pid_of(demo));
+	struct said said;
+
+	term_wait_text(term, "LIVE", MS);
+	term_keys(term, "c l");
+	term_wait_row_matches(term, 22, "telemtop was started with --read-only: nothing is sent to the target\\.", MS);
+	assert_string_equal(levels_now(pid_of(demo), "log"), "sum/sum");
+	screen_quit(term);
+	said = telemtop("set", "--read-only", pid_of(demo), "mem=all");
+	assert_code(said, 2);
+	assert_has(said.err, "telemtop: set: --read-only never sends the target anything\n");
+	assert_string_equal(said.out, "");
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "sum/sum");
+}
+
+static void tcp_is_for_looking_unless_the_program_says_control(void **state)
+{
+	uint16_t port = fixture_free_port(), controlled = fixture_free_port();
+	const char *target = fmt("tcp:127.0.0.1:%u", port), *open = fmt("tcp:127.0.0.1:%u", controlled);
+	struct proc *demo = demo_start(*state, .telem = fmt("sink=%s;sink=%s,control", target, open));
+	struct said said = telemtop("set", target, "mem=all", "--keep");
+	struct term *term;
+
+	assert_code(said, 5);
+	assert_string_equal(said.out, "");
+	assert_has(said.err, fmt("telemtop: %s: refused: this way is for looking only; use the Unix socket, or start the program with ,control\n", target));
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "sum/sum");
+	term = screen_start(24, 120, target);
+	term_wait_text(term, "LIVE", MS);
+	term_keys(term, "c l");
+	term_wait_row_matches(term, 22, "log: refused: this way is for looking only", MS);
+	screen_quit(term);
+	assert_code(telemtop("set", open, "mem=all", "--keep"), 0);
+	assert_string_equal(levels_now(target, "mem"), "all/all");
+}
+
+static void fifo_carries_requests_beside_the_stream(void **state)
+{
+	const char *path = fixture_path(*state, "t.fifo");
+	struct proc *demo = demo_start(*state, .telem = fmt("sink=fifo:%s", path));
+
+	WAIT_UNTIL(access(fmt("%s.ctl", path), F_OK) == 0, MS);
+	assert_code(telemtop("set", fmt("fifo:%s", path), "mem=all", "--keep"), 0);
+	assert_string_equal(levels_now(pid_of(demo), "mem"), "all/all");
+}
+
+static void latest_of_two_viewers_holds_then_the_other_then_the_program(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct proc *first = start_set(pid_of(demo), "mem=all"), *second = start_set(pid_of(demo), "mem=off");
+	json_t *json = once(pid_of(demo));
+
+	assert_string_equal(text_at(named(json, "classes", "mem"), "level"), "off");
+	assert_int_equal(figure(named(json, "classes", "mem"), "leases"), 2);
+	json_decref(json);
+	proc_signal(second, SIGKILL);
+	WAIT_LEVELS(pid_of(demo), "mem", "all/sum");
+	proc_signal(first, SIGKILL);
+	WAIT_LEVELS(pid_of(demo), "mem", "sum/sum");
+}
+
+static void both_viewers_see_the_level_that_one_has_set(void **state)
+{
+	struct proc *demo = demo_start(*state, .args = fast);
+	struct term *one = screen_start(24, 80, "-d", "0.1", "-p", "3", pid_of(demo));
+	struct term *other = screen_start(24, 80, "-d", "0.1", "-p", "3", pid_of(demo));
+
+	term_wait_row_matches(one, 0, "LIVE", MS);
+	term_wait_row_matches(other, 0, "LIVE", MS);
+	term_keys(one, "down x");
+	term_wait_row_matches(one, -1, " mem +all +sum ", MS);
+	term_wait_row_matches(other, -1, " mem +all +sum ", MS);
+	screen_quit(one);
+	term_wait_row_matches(other, -1, " mem +sum +sum ", MS);
+	screen_quit(other);
+}
+
+static void flush_ring_and_policy_are_set_or_refused_with_words(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct said said = telemtop("set", pid_of(demo), "flush=50ms", "policy=overwrite", "ring=2M");
+
+	assert_code(said, 0);
+	said = telemtop("set", pid_of(demo), "flush=1h");
+	assert_has(said.err, "refused: the flush interval is 1 ms to 10 s");
+	said = telemtop("set", pid_of(demo), "policy=block");
+	assert_code(said, 2);
+	assert_has(said.err, "telemtop: bad setting: \"policy=block\"\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(kept_level_is_the_programs_own),
+		TEST(leased_level_ends_with_its_viewer),
+		TEST(screens_levels_are_gone_after_q_and_after_kill),
+		TEST(keep_in_the_screen_leaves_the_level_behind),
+		TEST(unknown_class_sets_nothing_and_lists_what_there_is),
+		TEST(class_switched_off_in_the_screen_is_not_sent_any_more),
+		TEST(read_only_sends_nothing),
+		TEST(tcp_is_for_looking_unless_the_program_says_control),
+		TEST(fifo_carries_requests_beside_the_stream),
+		TEST(latest_of_two_viewers_holds_then_the_other_then_the_program),
+		TEST(both_viewers_see_the_level_that_one_has_set),
+		TEST(flush_ring_and_policy_are_set_or_refused_with_words),
+	};
+
+	return cmocka_run_group_tests_name("levels", tests, NULL, NULL);
+}
