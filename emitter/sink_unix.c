@@ -177,12 +177,12 @@ static int discovery_directory(char *path, size_t bytes)
 /* PID.sock or PID-STARTTIME.sock: whose it is, or 0. */
 static pid_t pid_of(const char *name)
 {
-	char *end;
-	long pid = strtol(name, &end, 10);
+	size_t digits = strspn(name, "0123456789");
+	const char *end = name + digits;
 
 	if (*end == '-')
 		end += 1 + strspn(end + 1, "0123456789");
-	return pid > 0 && name[0] != '+' && !strcmp(end, ".sock") ? (pid_t)pid : 0;
+	return digits > 0 && digits < 10 && !strcmp(end, ".sock") ? (pid_t)atol(name) : 0;
 }
 
 /* Sockets of ours whose process was killed, or has called exec(): they would pile up. One

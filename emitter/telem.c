@@ -276,15 +276,25 @@ static void stop(void)
 	errno = saved;
 }
 
+/* Joining the flusher is a cancellation point, and a stop that is half done is for ever. */
+static void stop_whole(void)
+{
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	stop();
+	pthread_setcancelstate(cancel, NULL);
+}
+
 void telem_stop(void)
 {
-	stop();
+	stop_whole();
 }
 
 /* This copy's own: in a plugin telem_stop() may be the program's. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
-	stop();
+	stop_whole();
 }
 
 /* ---- settings ---- */
