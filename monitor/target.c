@@ -229,7 +229,8 @@ static void filled(void *arg, size_t count)
 	target->source.said_goodbye = model_link(target->session.model)->has_bye &&
 				      (target->address.pid || target->options->command != COMMAND_SCREEN);
 	/* What is shown changes with ticks and answers, not with every byte. */
-	if (target->session.answer_count != answers || target->recorder.problem.code)
+	if (target->session.answer_count != answers || target->recorder.problem.code ||
+	    (target->options->size_bytes && target->recorder.recording.offset >= target->options->size_bytes))
 		target->on_change(target->arg, false);
 }
 

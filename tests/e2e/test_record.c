@@ -76,8 +76,8 @@ static void recording_shows_what_was_seen_live(void **state)
 	assert_string_equal(said.err, "");
 	/* The first tick's rates begin where the recording does. */
 	for (line = strchr(strchr(said.out, '\n') + 1, '\n'); line && line[1]; line = strchr(line + 1, '\n'), lines++)
-		assert_has(proc_bytes(live, PROC_OUT, NULL), fmt("%.*s", FIGURES, line + 1));
-	assert_true(lines >= 4);
+		proc_wait_text(live, PROC_OUT, fmt("%.*s", FIGURES, line + 1), MS);
+	assert_true(lines >= 1);
 }
 
 static void program_records_itself_and_may_be_looked_at_meanwhile(void **state)
@@ -181,13 +181,15 @@ static void files_are_not_overwritten_without_force(void **state)
 
 /* ---- cut and damaged ---- */
 
-/* Of about a second. */
-static const char *make_recording(struct fixture *fixture, const char *length)
+/* Of some ticks, a tenth of a second each. */
+static const char *make_recording(struct fixture *fixture, int ticks)
 {
 	const char *path = fixture_path(fixture, "r.telem");
-	struct proc *demo = demo_start(fixture, .args = fast);
+	struct proc *demo = demo_start(fixture, .args = fast), *record = start_record(pid_of(demo), path);
 
-	assert_code(telemtop("record", "-d", "0.1", "-o", path, "--for", length, pid_of(demo)), 0);
+	ASK_UNTIL(ticks_in(telemtop("lines", path)) >= ticks, MS);
+	proc_signal(record, SIGINT);
+	assert_int_equal(proc_wait_exit(record, MS), 0);
 	proc_end(demo);
 	return path;
 }
@@ -217,7 +219,7 @@ static void killed_writer_leaves_all_but_the_last_block(void **state)
 
 static void cut_recording_is_shown_up_to_the_cut_which_is_named(void **state)
 {
-	const char *path = make_recording(*state, "1s");
+	const char *path = make_recording(*state, 8);
 	struct said whole = telemtop("lines", path), cut;
 	off_t size = size_of(path);
 	struct term *term;
@@ -238,7 +240,7 @@ static void cut_recording_is_shown_up_to_the_cut_which_is_named(void **state)
 
 static void flipped_bytes_cost_their_block_and_are_named(void **state)
 {
-	const char *path = make_recording(*state, "1s");
+	const char *path = make_recording(*state, 8);
 	struct said whole = telemtop("lines", path), said;
 	size_t size;
 	char *bytes = fixture_read(path, &size);
@@ -350,9 +352,19 @@ static int clock_at_end(struct term *term, int row)
 	return (hour * 60 + minute) * 60 + second;
 }
 
+static const char *record_for(struct fixture *fixture, const char *length)
+{
+	const char *path = fixture_path(fixture, "r.telem");
+	struct proc *demo = demo_start(fixture, .args = fast);
+
+	assert_code(telemtop("record", "-d", "0.1", "-o", path, "--for", length, pid_of(demo)), 0);
+	proc_end(demo);
+	return path;
+}
+
 static void replay_plays_stops_steps_and_jumps(void **state)
 {
-	const char *path = make_recording(*state, "2.5s");
+	const char *path = record_for(*state, "2.5s");
 	struct term *term = screen_start(24, 80, "replay", path);
 	int first, hour, minute, second, clock;
 
@@ -381,7 +393,8 @@ static void replay_plays_stops_steps_and_jumps(void **state)
 	term_keys(term, "enter");
 	term_wait_row_matches(term, 2, " (3[5-9]|4[0-9]|50) %$", MS);
 	clock = clock_at_end(term, 0);
-	assert_in_range(clock, first, first + 1);
+	/* At the first tick there or behind. */
+	assert_in_range(clock, first, first + 2);
 	term_keys(term, "> >");
 	term_wait_row_matches(term, 22, "Speed x4", MS);
 	term_keys(term, "space");
@@ -397,16 +410,16 @@ static void replay_plays_stops_steps_and_jumps(void **state)
 
 static void replay_begins_where_it_is_told_to(void **state)
 {
-	const char *path = make_recording(*state, "1.2s");
+	const char *path = record_for(*state, "1.4s");
 	struct term *term = screen_start(24, 80, "replay", "--at", "1", "--speed", "0.1", path);
 	struct said said;
 
 	term_wait_row_matches(term, 0, " REPLAY x0\\.1 ", MS);
-	term_wait_row_matches(term, 2, " (8[0-9]|9[0-9]|100) %$", MS);
+	term_wait_row_matches(term, 2, " ([6-9][0-9]|100) %$", MS);
 	screen_quit(term);
 	said = telemtop("lines", "--at", "1", path);
 	assert_code(said, 0);
-	assert_in_range(ticks_in(said), 1, 5);
+	assert_in_range(ticks_in(said), 1, 8);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)

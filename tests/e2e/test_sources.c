@@ -111,17 +111,6 @@ static void program_that_connects_to_a_listening_telemtop(void **state)
 	assert_lines(said_of(lines, 10000), 0, 3);
 }
 
-/* 0.1 s a tick, so five ticks take no time. */
-static const char *make_recording(struct fixture *fixture)
-{
-	const char *path = fixture_path(fixture, "r.telem");
-	struct proc *demo = demo_start(fixture, .args = fast);
-
-	assert_code(telemtop("record", "-d", "0.1", "-o", path, "--for", "0.75", pid_of(demo)), 0);
-	proc_end(demo);
-	return path;
-}
-
 static int count_lines(const char *text)
 {
 	int count = 0;
@@ -129,6 +118,21 @@ static int count_lines(const char *text)
 	for (; *text; text++)
 		count += *text == '\n';
 	return count;
+}
+
+static const char *make_recording(struct fixture *fixture)
+{
+	const char *path = fixture_path(fixture, "r.telem");
+	struct proc *demo = demo_start(fixture, .args = fast);
+	struct proc *record = proc_start(.argv = PROC_LIST(bin("telemtop"), "record", "-d", "0.1", "-o", path, pid_of(demo)),
+					 .in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
+
+	proc_wait_text(record, PROC_ERR, "recording into", MS);
+	ASK_UNTIL(count_lines(telemtop("lines", path).out) >= 6, MS);
+	proc_signal(record, SIGINT);
+	assert_int_equal(proc_wait_exit(record, MS), 0);
+	proc_end(demo);
+	return path;
 }
 
 static void recording_and_the_same_bytes_on_standard_input(void **state)
