@@ -84,6 +84,9 @@ int sink_open(const char *address)
 		return err;
 	}
 	sink_set_state(sink, SINK_OPEN);
+	/* What ends before the flusher has had its first turn is for this sink, too. */
+	if (sink_is_streaming(sink))
+		__atomic_store_n(&emitter.coarse_ticks, clock_ticks(), __ATOMIC_RELAXED);
 	flusher_wake();
 	return sink->id;
 }
