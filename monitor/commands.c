@@ -456,15 +456,12 @@ static void set_interval(struct screen *screen, const char *typed)
 {
 	char *end;
 	double seconds = strtod(typed, &end);
-	struct message message = { .kind = KIND_TICK };
-	uint32_t id;
 
 	if (end == typed || *end || !(seconds >= 0.1 && seconds <= 60)) {
 		screen_say(screen, "\"%s\" is no interval: give 0.1 to 60 seconds", typed);
 		return;
 	}
-	message.tick.tick_ns = (uint64_t)(seconds * 1e9);
-	if (target_request(screen->target, &message, &id) < 0)
+	if (target_set_interval(screen->target, (uint64_t)(seconds * 1e9)) < 0)
 		screen_say(screen, "%s: no control way: nothing can be asked for", screen->target->address.text);
 	else
 		screen_say(screen, "Interval %g s", seconds);

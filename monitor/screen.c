@@ -270,7 +270,8 @@ static void draw_pulse(const struct screen *screen, const struct canvas *canvas)
 	if (model_ticks(model) == 0)
 		return;
 	units_bytes(figure, has_types ? (double)totals->live_bytes : (double)totals->rss_bytes);
-	snprintf(part, sizeof part, "mem %s%s", figure,
+	/* While its class was off, what came and went was not counted. */
+	snprintf(part, sizeof part, "mem %s%s%s", has_types && totals->is_rough ? "~" : "", figure,
 		 trend_of(model_series(model, has_types ? MODEL_MEMORY : MODEL_RSS), model_second(model), canvas_glyphs(canvas)));
 	x = put_gap(canvas, x, 1, STYLE(ROLE_TEXT), part);
 	units_rate(figure, totals->events_per_s);
@@ -457,6 +458,7 @@ static void draw_panel(struct screen *screen, const struct canvas *canvas, int y
 	view->now_ns = screen->now_ns;
 	view->may_control = model_target(screen_model(screen))->may_control && !screen->target->options->read_only;
 	view->keep = screen->keep;
+	view->own_name = screen->target->own_name;
 	view->nothing = nothing_yet(screen, nothing, sizeof nothing);
 	if (view->nothing) {
 		clean(shown, sizeof shown, view->nothing);

@@ -39,6 +39,19 @@ int target_request(struct target *target, const struct message *message, uint32_
 	return send_request(target, message, id);
 }
 
+int target_set_interval(struct target *target, uint64_t interval_ns)
+{
+	struct message message = { .kind = KIND_TICK, .tick = { 0, interval_ns } };
+	uint32_t id;
+	int err;
+
+	target->interval_ns = interval_ns;
+	err = send_request(target, &message, &id);
+	/* A stream that cannot be asked has the pace it has: a recording through a pipe. */
+	model_set_interval(target->session.model, err < 0 ? 0 : interval_ns);
+	return err;
+}
+
 static void remember(struct target *target, uint32_t class_id, uint32_t site, uint8_t level, bool keep)
 {
 	struct wish *wish = NULL;
@@ -179,15 +192,12 @@ static void attach(struct target *target)
 {
 	struct message message = { .kind = KIND_ATTACH };
 	const char *missing;
-	char who[64];
 	uint32_t id;
 
 	target->is_attached = true;
-	snprintf(who, sizeof who, "telemtop %d", (int)getpid());
-	message.attach.name = text_of(who);
+	message.attach.name = text_of(target->own_name);
 	send_request(target, &message, &id);
-	message = (struct message){ .kind = KIND_TICK, .tick = { 0, target->options->interval_ns } };
-	send_request(target, &message, &id);
+	target_set_interval(target, target->interval_ns);
 	if (target->options->command != COMMAND_SET && !target_send_wishes(target, &missing))
 		target_no_such_class(target, missing, &target->notice);
 }
@@ -291,6 +301,8 @@ int target_open(struct target *target, struct event_base *base, const struct opt
 	if (session_init(&target->session, target->address.text, lead_bytes_max) < 0)
 		return problem_set(&target->problem, EXIT_INTERNAL, "out of memory");
 	target->has_session = true;
+	target->interval_ns = options->interval_ns;
+	snprintf(target->own_name, sizeof target->own_name, "telemtop %d", (int)getpid());
 	target->opened_ns = target->last_bytes_ns = target_clock_ns();
 	target->is_file = address->kind == ADDRESS_FILE;
 	if (target->is_file)

@@ -36,6 +36,8 @@ struct target {
 	bool is_attached;            /* told who we are and what we want, on this connection */
 	uint64_t last_bytes_ns;      /* when something last came, our clock (monotonic) */
 	uint64_t opened_ns, lost_ns;
+	char own_name[32];           /* what the program calls us */
+	uint64_t interval_ns;        /* asked for; see target_set_interval() */
 	/* Called after ticks that came, and when anything else changed. */
 	void (*on_change)(void *arg, bool tick);
 	void *arg;
@@ -47,6 +49,8 @@ int target_open(struct target *target, struct event_base *base, const struct opt
 void target_close(struct target *target);
 /* Asks for a level (LEVEL_OWN gives it back). 0 or a negative errno. */
 int target_set_level(struct target *target, uint32_t class_id, uint32_t site, uint8_t level, bool keep);
+/* How often figures come, from now on and after a reconnection. 0 or a negative errno. */
+int target_set_interval(struct target *target, uint64_t interval_ns);
 /* Any other request; *id for session_request_of(). */
 int target_request(struct target *target, const struct message *message, uint32_t *id);
 /* Wishes from "gc=all,log=off", "all", "sum" or "none"; EXIT_DONE or EXIT_USAGE. */

@@ -513,6 +513,11 @@ static void types_are_rough_when_their_class_was_off(void **state)
 	snapshot(1);
 	assert_true(at(NODE)->is_rough);
 	assert_false(at(BYTES_IN)->is_rough || at(SPAN)->is_rough);
+	/* So is the sum of all, once there is something to sum up. */
+	assert_false(model_totals(model)->is_rough);
+	values(0, NODE, 1, 50, 0, 0);
+	snapshot(2);
+	assert_true(model_totals(model)->is_rough);
 }
 
 static void a_task_that_frees_what_another_allocated_is_below_0(void **state)
@@ -1070,6 +1075,32 @@ static void after_a_gap_totals_stay_and_the_time_away_is_no_loss(void **state)
 	assert_true(isnan(series_at(model_series(model, MODEL_RSS), 15)));
 }
 
+static void ticks_for_a_more_impatient_viewer_are_passed_over(void **state)
+{
+	(void)state;
+	model_set_interval(model, SECOND);
+	snapshot_at(10 * SECOND);
+	values(0, BYTES_IN, 100, 0, 0, 0);
+	snapshot_at(10 * SECOND + SECOND / 4);
+	assert_int_equal(model_ticks(model), 1);
+	values(0, BYTES_IN, 400, 0, 0, 0);
+	snapshot_at(11 * SECOND - SECOND / 50);         /* ours comes a little early */
+	assert_int_equal(model_ticks(model), 2);
+	assert_true(fabs(at(BYTES_IN)->rate_per_s - 400 / 0.98) < 1e-6);
+	/* What was passed over last counts all the same when the program ends. */
+	values(0, BYTES_IN, 500, 0, 0, 0);
+	snapshot_at(11 * SECOND);
+	assert_int_equal(model_ticks(model), 2);
+	TELL(BYE, bye, .time_ns = 11 * SECOND);
+	assert_int_equal(model_ticks(model), 3);
+	assert_int_equal(at(BYTES_IN)->count, 500);
+	/* Also after another program took the place of this one. */
+	TELL(HELLO, hello, .major = 1, .stream = 4711);
+	snapshot_at(1 * SECOND);
+	snapshot_at(1 * SECOND + SECOND / 4);
+	assert_int_equal(model_ticks(model), 1);
+}
+
 static void goodbye_is_kept_as_it_was_said(void **state)
 {
 	(void)state;
@@ -1593,7 +1624,8 @@ int main(void)
 		WITH(books_may_come_in_several_messages, setup), WITH(what_our_own_queue_dropped_is_no_loss_on_the_way, setup),
 		WITH(books_of_one_task_are_not_those_of_all, setup),
 		WITH(books_that_cannot_be_are_said_to_be_out_of_balance, setup),
-		WITH(after_a_gap_totals_stay_and_the_time_away_is_no_loss, setup), WITH(goodbye_is_kept_as_it_was_said, setup),
+		WITH(after_a_gap_totals_stay_and_the_time_away_is_no_loss, setup),
+		WITH(ticks_for_a_more_impatient_viewer_are_passed_over, setup), WITH(goodbye_is_kept_as_it_was_said, setup),
 		WITH(a_class_tells_what_watching_it_costs, setup), WITH(a_mark_keeps_what_there_was, setup),
 		WITH(a_copy_stands_still, setup), WITH(another_stream_empties_the_model, setup),
 		WITH(it_is_settled_between_ticks_only, setup), WITH(lists_of_a_wrong_length_are_refused_whole, setup),

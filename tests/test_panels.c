@@ -653,6 +653,23 @@ static void classes_that_are_off_are_named_with_their_key(void **state)
 	model_free(model);
 }
 
+static void a_level_says_who_set_it(void **state)
+{
+	struct model *model = model_new();
+
+	(void)state;
+	tell_class(model, 1, "sql", LEVEL_ALL);
+	view.own_name = "telemtop 77";
+	APPLY(model, LEVEL, level, .class_id = 1, .level = LEVEL_ALL, .leases = 1, .by = text_of("telemtop 77"));
+	tell_snapshot(model, 1, mib);
+	check_shows(&panel_classes, model, 80, 20, "you");
+	APPLY(model, LEVEL, level, .class_id = 1, .level = LEVEL_ALL, .leases = 2, .by = text_of("telemtop 77"));
+	check_shows(&panel_classes, model, 80, 20, "you, 1 other");
+	APPLY(model, LEVEL, level, .class_id = 1, .level = LEVEL_ALL, .leases = 3, .by = text_of("telemtop 8"));
+	check_shows(&panel_classes, model, 120, 20, "telemtop 8, 2 others");
+	model_free(model);
+}
+
 static void a_filter_that_hides_all_says_so(void **state)
 {
 	(void)state;
@@ -1098,7 +1115,7 @@ int main(void)
 		TEST(help_pictures), TEST(ascii_has_nothing_but_ascii),
 		TEST(every_size_can_be_drawn), TEST(every_size_of_what_is_opened), TEST(rows_that_do_not_fit_are_told_of),
 		TEST(nothing_has_a_reason), TEST(nothing_declared_says_so), TEST(declared_but_never_entered_is_listed),
-		TEST(classes_that_are_off_are_named_with_their_key), TEST(a_filter_that_hides_all_says_so),
+		TEST(classes_that_are_off_are_named_with_their_key), TEST(a_level_says_who_set_it), TEST(a_filter_that_hides_all_says_so),
 		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times), TEST(estimates_have_a_tilde),
 		TEST(books_that_do_not_balance_say_by_how_much),
 		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item), TEST(order_holds_while_the_cursor_is_in_the_list),

@@ -20,10 +20,12 @@ void apply_hello(struct model *model, const struct message_hello *hello)
 {
 	if (model->target.is_known && model->target.stream != hello->stream) {
 		int window_s = model->window_s;
+		uint64_t wanted_interval_ns = model->wanted_interval_ns;
 		uint32_t reconnects = model->link.reconnects;
 
 		model_empty(model);
 		model_begin(model, window_s);
+		model->wanted_interval_ns = wanted_interval_ns;
 		model->link.reconnects = reconnects;
 	}
 	model->target = (struct model_target){

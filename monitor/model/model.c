@@ -263,6 +263,21 @@ static void apply_sink(struct model *model, const struct message_sink *sink)
 	losses_sort(model);
 }
 
+static void apply_bye(struct model *model, const struct message_bye *bye)
+{
+	uint64_t wanted_interval_ns = model->wanted_interval_ns;
+	struct message_snapshot last = model->snapshot;
+
+	model->link.bye = *bye;
+	model->link.has_bye = true;
+	/* The last tick counts, however soon it came. */
+	if (last.time_ns > model->time_ns) {
+		model->wanted_interval_ns = 0;
+		apply_snapshot(model, &last);
+		model->wanted_interval_ns = wanted_interval_ns;
+	}
+}
+
 void model_apply(struct model *model, const struct message *message, uint32_t bytes)
 {
 	switch (message->kind) {
@@ -306,8 +321,7 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 		apply_level(model, &message->level);
 		break;
 	case KIND_BYE:
-		model->link.bye = message->bye;
-		model->link.has_bye = true;
+		apply_bye(model, &message->bye);
 		break;
 	/* The session's or the reader's own: */
 	case KIND_CHECK:
@@ -458,6 +472,11 @@ void model_set_window(struct model *model, int seconds)
 		if (model_is_timed(site))
 			site_window(model, site);
 	}
+}
+
+void model_set_interval(struct model *model, uint64_t interval_ns)
+{
+	model->wanted_interval_ns = interval_ns;
 }
 
 void model_set_mark(struct model *model)

@@ -150,6 +150,7 @@ struct model_target {
 
 struct model_totals {
 	int64_t live_bytes, live_count;      /* of all allocation types */
+	bool is_rough;                       /* some of them were off for a while */
 	uint64_t rss_bytes, cpu_ns, thread_count, telem_cpu_ns, telem_bytes;
 	double alloc_per_s, free_per_s;      /* bytes */
 	double cpu_share, telem_cpu_share;   /* of one core */
@@ -227,6 +228,9 @@ int model_window(const struct model *model);
 void model_set_window(struct model *model, int seconds);
 /* The buckets of that window; false when the site has none. */
 bool model_window_buckets(const struct model *model, const struct model_site *site, uint64_t out[HISTOGRAM_BUCKETS]);
+/* Ticks that come sooner are passed over: a program ticks for all its viewers as often as
+ * the most impatient one asked. 0, the default: every tick counts. */
+void model_set_interval(struct model *model, uint64_t interval_ns);
 /* The baseline that changes are told against; 0: none. */
 void model_set_mark(struct model *model);
 void model_clear_mark(struct model *model);

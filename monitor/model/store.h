@@ -37,6 +37,7 @@ struct model {
 	uint32_t greeting;                   /* how many of those */
 	uint32_t ended_count;                /* of tasks that are still in the list */
 	int window_s;
+	uint64_t wanted_interval_ns;
 	uint64_t mark_ns;
 	uint64_t told_cpu_ns, told_telem_cpu_ns;
 	uint64_t told_bytes, told_blocks, told_events, told_losses;

@@ -258,6 +258,7 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 
 		totals->events_per_s += site->rate_per_s;
 		if (site->kind == SITE_ALLOC) {
+			totals->is_rough |= site->is_rough && site->count > 0;
 			totals->live_bytes = signed_sum_of(totals->live_bytes, model_live_bytes(site->sum, site->max));
 			totals->live_count = signed_sum_of(totals->live_count, model_live_bytes(site->count, site->min));
 			totals->alloc_per_s += site->sum_per_s;
@@ -312,6 +313,9 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 	if (model->has_told) {
 		/* A greeting's: no tick of its own, or who lost most would tick most. */
 		if (snapshot->interval_ns == 0)
+			return;
+		/* Another viewer's tick. Ours may come a little early. */
+		if (snapshot->time_ns - before_ns < model->wanted_interval_ns / 10 * 9)
 			return;
 		seconds = (double)(snapshot->time_ns - before_ns) / 1e9;
 		from_second = (int64_t)(before_ns / 1000000000u) + 1;

@@ -45,6 +45,7 @@ struct panel_view {
 	const struct panel_request *requests;        /* [LIMIT_CLASSES] */
 	const char *class_keys;              /* [LIMIT_CLASSES] letters, 0: none */
 	uint64_t now_ns;
+	const char *own_name;                /* what we are called in set_by, or NULL */
 	bool may_control;
 	bool keep;                           /* levels are kept when we leave */
 	const char *nothing;                 /* why there is no data at all, or NULL when there is */

@@ -119,13 +119,15 @@ static void by_cell(const struct class_table *table, uint32_t id, char *out, siz
 		*style = STYLE(ROLE_BAD);
 		text_clean(out, out_bytes, request->answer, strnlen(request->answer, sizeof request->answer), table->glyphs);
 	} else if (class->leases > 0) {
-		size_t used = text_clean(out, out_bytes, class->set_by, strnlen(class->set_by, sizeof class->set_by),
-					 table->glyphs);
+		bool is_us = table->view->own_name && !strcmp(class->set_by, table->view->own_name);
+		const char *who = is_us ? "you" : class->set_by;
+		size_t used = text_clean(out, out_bytes, who, strnlen(who, sizeof class->set_by), table->glyphs);
 
 		if (used == 0)
 			snprintf(out, out_bytes, "%" PRIu32 " viewer%s", class->leases, class->leases == 1 ? "" : "s");
 		else if (class->leases > 1 && used < out_bytes)
-			snprintf(out + used, out_bytes - used, ", %" PRIu32 " more", class->leases - 1);
+			snprintf(out + used, out_bytes - used, ", %" PRIu32 " other%s", class->leases - 1,
+				 class->leases == 2 ? "" : "s");
 	} else {
 		*style = STYLE(ROLE_DIM);
 		snprintf(out, out_bytes, "program");
