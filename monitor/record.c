@@ -305,6 +305,9 @@ void recorder_stop(struct recorder *recorder)
 {
 	if (recorder->fd < 0)
 		return;
+	/* Ended before a block came: what is known now is the recording. */
+	if (recorder->recording.index_count == 0)
+		write_sync(recorder);
 	if (write_end(recorder))
 		fdatasync(recorder->fd);
 	if (recorder->fd >= 0)

@@ -517,14 +517,23 @@ static void a_recording_without_a_name_is_named_after_the_program(void **state)
 	assert_string_equal(recorder.path, "imgsrv-1.2-20231114-221321.telem");
 }
 
-static void a_recording_of_nothing_is_empty(void **state)
+static void one_that_ends_at_once_holds_what_is_known(void **state)
 {
 	(void)state;
-	begin();
+	story_greet(&story);
+	tick_on(12);
+	assert_int_equal(recorder_start(&recorder, &live, path, false, &problem), EXIT_DONE);
 	recorder_stop(&recorder);
-	assert_int_equal(file_bytes(), 0);
 	assert_null(live.tee);
 	recorder_stop(&recorder);               /* again: nothing */
+	play_all();
+	assert_true(replay.is_clean);
+	assert_int_equal(model_ticks(played.model), 1);
+	assert_true(model_totals(live.model)->live_bytes > 0);
+	assert_int_equal(model_totals(played.model)->live_bytes, model_totals(live.model)->live_bytes);
+	assert_int_equal(model_site_count(played.model), model_site_count(live.model));
+	for (uint32_t i = 0; i < model_site_count(live.model); i++)
+		assert_int_equal(model_site(played.model, i)->count, model_site(live.model, i)->count);
 }
 
 /* ---- a full disk ---- */
@@ -609,7 +618,7 @@ int main(void)
 		TEST(cut_anywhere_all_before_it_is_there), TEST(a_flipped_byte_costs_one_block),
 		TEST(no_file_is_overwritten_unless_told_to), TEST(a_file_that_is_being_recorded_into_is_not_taken_even_so),
 		TEST(a_place_that_does_not_exist_is_said), TEST(a_recording_without_a_name_is_named_after_the_program),
-		TEST(a_recording_of_nothing_is_empty), TEST(a_full_disk_ends_it_at_a_whole_block_and_watching_goes_on),
+		TEST(one_that_ends_at_once_holds_what_is_known), TEST(a_full_disk_ends_it_at_a_whole_block_and_watching_goes_on),
 		TEST(no_space_at_all_is_said_in_words), TEST(a_pipe_can_be_recorded_into),
 	};
 

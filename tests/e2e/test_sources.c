@@ -34,7 +34,7 @@ static void assert_lines(struct said said, int code, int lines)
 
 		if (sscanf(line, "%15s %15s %7s %15s %7s %15s %15s %15s %15s", clock, memory, memory_unit, alloc, alloc_unit, gc,
 			   share, tasks, events) != 9 ||
-		    strlen(clock) != 8 || memory[0] < '1' || memory[0] > '9' || events[0] < '1' || events[0] > '9') {
+		    strlen(clock) != 8 || !(strtod(memory, NULL) > 0) || events[0] < '1' || events[0] > '9') {
 			proc_printf("%s\n", line);
 			proc_failed("a line without memory or events", __FILE__, __LINE__);
 		}
