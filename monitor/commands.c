@@ -173,7 +173,9 @@ void commands_record(struct screen *screen, const char *path)
 	} else if (recorder_is_on(&target->recorder)) {
 		recorder_stop(&target->recorder);
 		if (target->recorder.problem.code == EXIT_DONE)
-			screen_say(screen, "Recording ended: %s, whole.", target->recorder.path);
+			screen_say(screen, "Recording ended: %s, %s.", target->recorder.path,
+				   target->recorder.is_full ? "cut where the disk was full" :
+				   target->recorder.has_gap ? "with a gap where the disk was full" : "whole");
 	} else if (model_ticks(target->session.model) == 0) {
 		screen_say(screen, "Nothing to record yet: the target has not said anything.");
 	} else if (recorder_start(&target->recorder, &target->session, path, target->options->force, &problem) != EXIT_DONE) {

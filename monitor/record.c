@@ -5,28 +5,49 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Cuts back to the last whole block and gives up: what is there stays good. */
-static void give_up(struct recorder *recorder, int err)
+enum { ROOM_TO_GO_ON = 64 << 10 };
+
+/* Cuts back to what is whole: that stays good. */
+static void stop_short(struct recorder *recorder, int err)
 {
-	if (ftruncate(recorder->fd, (off_t)recorder->recording.offset) < 0) {
+	recorder->recording = recorder->whole;
+	if (ftruncate(recorder->fd, (off_t)recorder->recording.offset) < 0 ||
+	    lseek(recorder->fd, 0, SEEK_END) < 0) {
 		/* Then the reader finds the broken end, and says so. */
 	}
+	recorder->is_synced = false;
+	recorder->is_full = err == ENOSPC || err == EDQUOT;
+	recorder->has_gap = true;
 	problem_set(&recorder->problem, EXIT_INTERNAL, "recording stopped: %s: %s; %.1f MiB saved, whole up to its last block",
-		    recorder->path, err == ENOSPC || err == EDQUOT ? "the disk is full" : strerror(err),
+		    recorder->path, recorder->is_full ? "the disk is full" : strerror(err),
 		    (double)recorder->recording.offset / (1 << 20));
+	if (recorder->is_full)
+		return;
 	close(recorder->fd);
 	recorder->fd = -1;
 	recorder->session->tee = NULL;
+}
+
+/* Asks once a second. */
+static bool has_room_again(struct recorder *recorder, uint64_t now_ns)
+{
+	struct statvfs disk;
+
+	if (now_ns - recorder->looked_ns < 1000000000u)
+		return false;
+	recorder->looked_ns = now_ns;
+	return fstatvfs(recorder->fd, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize >= ROOM_TO_GO_ON;
 }
 
 static bool put(struct recorder *recorder, const uint8_t *bytes, size_t count)
 {
 	size_t done = 0;
 
-	if (recorder->fd < 0)
+	if (recorder->fd < 0 || recorder->is_full)
 		return false;
 	while (done < count) {
 		ssize_t written = write(recorder->fd, bytes + done, count - done);
@@ -34,7 +55,7 @@ static bool put(struct recorder *recorder, const uint8_t *bytes, size_t count)
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0) {
-			give_up(recorder, errno);
+			stop_short(recorder, errno);
 			return false;
 		}
 		done += (size_t)written;
@@ -201,6 +222,7 @@ static void write_sync(struct recorder *recorder)
 	/* Another program's stream counts from nothing. */
 	recorder->recording.events = recorder->recording.index_count == 0 ? 0 : events - (events < recorder->told_events ? 0 : recorder->told_events);
 	recorder->told_events = events;
+	recorder->is_synced = true;
 	encoder_init(&sync.encoder, sync.bytes, BLOCK_ROOM);
 	sync_hello(&sync, model);
 	recording_index(&recorder->recording, model_time_ns(model), &index);
@@ -208,6 +230,7 @@ static void write_sync(struct recorder *recorder)
 	sync_definitions(&sync, model);
 	sync_figures(&sync, model);
 	sync_seal(&sync);
+	recorder->whole = recorder->recording;
 }
 
 /* ---- the stream itself ---- */
@@ -234,12 +257,19 @@ static void on_block(void *arg, const struct block *block)
 		return;
 	}
 	/* Only between ticks does the model know what a tick's figures are. */
-	if (model_is_settled(model) && recording_is_due(&recorder->recording, model_time_ns(model)))
-		write_sync(recorder);
-	if (recorder->recording.index_count == 0)
+	if (model_is_settled(model)) {
+		uint64_t now_ns = model_time_ns(model);
+
+		if (recorder->is_full)
+			recorder->is_full = !has_room_again(recorder, now_ns);
+		if (!recorder->is_full && (!recorder->is_synced || recording_is_due(&recorder->recording, now_ns)))
+			write_sync(recorder);
+	}
+	if (!recorder->is_synced)
 		return;
 	/* Its CHECK lies right behind it. */
 	put(recorder, block->bytes, block->byte_count + CHECK_BYTES);
+	recorder->whole = recorder->recording;
 }
 
 void recorder_init(struct recorder *recorder)

@@ -211,7 +211,10 @@ static void draw_identity(const struct screen *screen, const struct canvas *canv
 
 		minutes(time, sizeof time, model_time_ns(target->session.model) - target->recorder.started_ns);
 		units_bytes(bytes, (double)target->recorder.recording.offset);
-		snprintf(part, sizeof part, "REC %s %s", time, bytes);
+		if (target->recorder.is_full)
+			snprintf(part, sizeof part, "REC disk full");
+		else
+			snprintf(part, sizeof part, "REC %s %s", time, bytes);
 		x = put_gap(canvas, x, 0, STYLE(ROLE_BAD, ATTR_BOLD), part);
 	}
 	if (is_wide && model_mark_ns(model)) {

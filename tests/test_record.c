@@ -574,10 +574,12 @@ static void no_space_at_all_is_said_in_words(void **state)
 	live_on();
 	assert_int_equal(recorder_start(&recorder, &live, "/dev/full", true, &problem), EXIT_DONE);
 	tick_on(1);
-	assert_false(recorder_is_on(&recorder));
+	assert_true(recorder_is_on(&recorder) && recorder.is_full);
 	assert_string_equal(recorder.problem.what,
 			    "recording stopped: /dev/full: the disk is full; 0.0 MiB saved, whole up to its last block");
 	assert_int_equal(model_ticks(live.model), 2);
+	recorder_stop(&recorder);
+	assert_false(recorder_is_on(&recorder));
 }
 
 static void a_pipe_can_be_recorded_into(void **state)

@@ -272,32 +272,47 @@ static bool mount_small(const char *path)
 	return mount("tmpfs", path, "tmpfs", 0, "size=256k") == 0;
 }
 
-static void full_disk_ends_the_recording_at_a_block_and_nothing_else(void **state)
+static void full_disk_stops_the_recording_at_a_block_until_there_is_room(void **state)
 {
 	const char *small = fixture_path(*state, "small"), *path = fixture_path(*state, "small/r.telem");
+	const char *filler = fixture_path(*state, "small/filler");
+	static char bytes[160 << 10];
 	struct proc *demo;
 	struct term *term;
 	struct said said;
+	off_t full;
+	int ticks;
 
 	if (!mount_small(small)) {
 		print_message("no right to mount a small disk\n");
 		skip();
 	}
-	demo = demo_start(*state, .telem = "mem=all", .args = fast);
+	fixture_write(filler, bytes, sizeof bytes);
+	demo = demo_start(*state, .args = fast);
 	term = screen_start(24, 160, "-d", "0.1", "-r", path, pid_of(demo));
-	term_wait_row_matches(term, 22, "recording stopped: .*r\\.telem.* full; 0\\.2 MiB saved", 10000);
-	term_wait_row_matches(term, 0, "LIVE", MS);
-	term_wait_gone(term, " REC ", MS);
+	term_wait_row_matches(term, 22, "recording stopped: .*r\\.telem.* full; 0\\.[12] MiB saved", 10000);
+	term_wait_row_matches(term, 0, "LIVE.* REC disk full", MS);
 	term_keys(term, "8");
 	term_wait_row_matches(term, -1, "^ lost +0 events", MS);
-	screen_quit(term);
 	said = telemtop("lines", path);
 	assert_code(said, 8);
 	assert_has(said.err, ": not closed cleanly; whole up to its end (");
-	assert_true(ticks_in(said) >= 1);
+	ticks = ticks_in(said);
+	assert_true(ticks >= 1);
+
+	full = size_of(path);
+	unlink(filler);
+	term_wait_row_matches(term, 0, " REC [0-9:]+ ", MS);
+	WAIT_UNTIL(size_of(path) > full + (40 << 10), 10000);
+	term_keys(term, "R");
+	term_wait_row_matches(term, 22, "Recording ended: .*r\\.telem, with a gap where the disk was full", MS);
+	screen_quit(term);
+	said = telemtop("lines", path);
+	assert_code(said, 0);
+	assert_true(ticks_in(said) > ticks);
 	unlink(path);
 
-	said = telemtop("record", "-d", "0.1", "-o", path, pid_of(demo));
+	said = telemtop("record", "-d", "0.1", "-c", "mem=all", "-o", path, pid_of(demo));
 	assert_code(said, 10);
 	assert_has(said.err, "telemtop: recording stopped: ");
 	assert_has(said.err, "full; 0.2 MiB saved");
@@ -436,7 +451,7 @@ int main(void)
 		TEST(killed_writer_leaves_all_but_the_last_block),
 		TEST(cut_recording_is_shown_up_to_the_cut_which_is_named),
 		TEST(flipped_bytes_cost_their_block_and_are_named),
-		TEST(full_disk_ends_the_recording_at_a_block_and_nothing_else),
+		TEST(full_disk_stops_the_recording_at_a_block_until_there_is_room),
 		TEST(programs_own_recording_goes_on_when_there_is_room_again),
 		TEST(replay_plays_stops_steps_and_jumps),
 		TEST(replay_begins_where_it_is_told_to),
