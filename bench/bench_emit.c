@@ -148,7 +148,7 @@ static uint64_t recorded(const char *name)
 
 	if (id >= telem_thread_.cell_count)
 		return 0;
-	return cell->count + (!strcmp(name, "struct node") ? cell->min : 0);
+	return cell->count + cell->streamed + (!strcmp(name, "struct node") ? cell->min + cell->streamed_frees : 0);
 }
 
 /* head: bytes that have gone into this thread's ring. */

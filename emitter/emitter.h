@@ -46,9 +46,17 @@ struct shard {
 	struct shard *next_of_task;
 	struct task *task;
 	struct telem_cell *cells;
+	uint64_t *told;              /* [cell_count]: fingerprints of what was told last */
 	uint32_t id, cell_count;
 	size_t mapped_bytes;
 };
+/* A cell and what was told of it, which lies apart: the flusher writes it. */
+#define CELL_BYTES (sizeof(struct telem_cell) + sizeof(uint64_t))
+
+static inline uint64_t cell_count(const struct telem_cell *cell)
+{
+	return __atomic_load_n(&cell->count, __ATOMIC_RELAXED) + __atomic_load_n(&cell->streamed, __ATOMIC_RELAXED);
+}
 
 /* ---- task.c ---- */
 struct task {
@@ -170,8 +178,11 @@ void shard_fold(struct thread *thread, struct shard *shard);
 void thread_forget(void);
 /* Before the child's first event: nothing of the parent's remains. Locked. */
 void shards_forget(void);
-/* A histogram, or NULL when the arena is spent. Locked. */
+/* A histogram, or NULL when the arena is spent: HISTOGRAM_BUCKETS, then the number of the
+ * bucket the latest value is still to be counted in, and 1; 0: none. Locked. */
 uint64_t *histogram_take(void);
+/* Adds up what is in one, the late bucket too; its thread may go on writing. */
+void histogram_add(uint64_t into[HISTOGRAM_BUCKETS], const uint64_t *buckets);
 
 /* ---- task.c ---- */
 /* All locked. thread_id: 0 when it is no thread. NULL: too many. */

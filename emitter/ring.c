@@ -10,16 +10,6 @@
 #define STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 #define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-static uint64_t segment_bytes(const struct ring *ring)
-{
-	return (ring->mask + 1) / RING_SEGMENTS;
-}
-
-static uint64_t segment_end(const struct ring *ring, uint64_t position)
-{
-	return (position + segment_bytes(ring) - 1) & ~(segment_bytes(ring) - 1);
-}
-
 struct ring *ring_new(size_t bytes)
 {
 	struct ring *ring = emitter_map(sizeof *ring);
@@ -47,12 +37,20 @@ void ring_free(struct ring *ring)
 void ring_reset(struct ring *ring)
 {
 	/* head goes on, from a segment's start: a position is never used twice. */
-	uint64_t start = segment_end(ring, ring->head);
+	uint64_t start = ring_segment_end(ring, ring->head);
 
 	STORE(ring->head, start);
 	STORE(ring->tail, start);
 	ring->task = ring->announced_task = ring->consumer_task = 0;
 	STORE(ring->limit, RING_LOOK);
+}
+
+static void slot_store(struct ring *ring, uint64_t position, uint64_t word, uint64_t value)
+{
+	uint64_t *slot = (uint64_t *)(void *)(ring->slots + (position & ring->mask));
+
+	STORE(slot[0], word);
+	STORE(slot[1], value);
 }
 
 static uint64_t slot_word(const struct ring *ring, uint64_t position, uint32_t which)
@@ -66,7 +64,7 @@ static void count_lost(const struct ring *ring, uint64_t position, uint64_t end)
 	int task = ring->announced_task;
 
 	/* From a segment's start: its first word is the task. The consumer may have taken a part. */
-	for (uint64_t at = end - segment_bytes(ring); at < end;) {
+	for (uint64_t at = end - ring_segment_bytes(ring); at < end;) {
 		uint64_t word = slot_word(ring, at, 0), value = slot_word(ring, at, 1);
 		uint32_t site = word & (RING_PAYLOAD - 1);
 
@@ -81,7 +79,7 @@ static void count_lost(const struct ring *ring, uint64_t position, uint64_t end)
 /* Makes the segment that starts at start writable: false when the consumer still needs it. */
 static bool segment_open(struct ring *ring, uint64_t start)
 {
-	uint64_t needed = start + segment_bytes(ring) - (ring->mask + 1);
+	uint64_t needed = start + ring_segment_bytes(ring) - (ring->mask + 1);
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
 	while (tail < needed) {
@@ -125,7 +123,7 @@ static bool wait_for_room(struct ring *ring, uint64_t start)
  * Only while limit is RING_BUSY. */
 static uint64_t make_room(struct ring *ring, uint32_t slots)
 {
-	uint64_t head = ring->head, end = segment_end(ring, head);
+	uint64_t head = ring->head, end = ring_segment_end(ring, head);
 	bool announce = ring->task != ring->announced_task;
 
 	if (end - head >= (uint64_t)(slots + announce) * RING_SLOT_BYTES) {
@@ -135,22 +133,21 @@ static uint64_t make_room(struct ring *ring, uint32_t slots)
 		if (!segment_open(ring, end) && !wait_for_room(ring, end))
 			return 0;
 		for (; head < end; head += RING_SLOT_BYTES)
-			ring_slot_store(ring, head, 0, RING_PAD);
+			slot_store(ring, head, 0, RING_PAD);
 	}
-	ring_slot_store(ring, head, 0, RING_TASK | (uint64_t)(uint32_t)ring->task << 8);
+	slot_store(ring, head, 0, RING_TASK | (uint64_t)(uint32_t)ring->task << 8);
 	ring->announced_task = ring->task;
 	return head + RING_SLOT_BYTES;
 }
 
 /* The first event, a new segment, a task to announce, a payload, a full ring, an
  * interrupted writer. */
-bool ring_put_slow(struct ring *ring, uint64_t limit, uint32_t site, uint64_t ticks, uint64_t value,
-		   const void *payload)
+bool ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload)
 {
 	uint32_t slots = ring_record_slots(site, value);
 	uint64_t position;
 
-	if (limit == RING_BUSY)
+	if (LOAD(ring->limit) == RING_BUSY)
 		return false;
 	STORE(ring->limit, RING_BUSY);
 	SIGNAL_FENCE();
@@ -160,19 +157,20 @@ bool ring_put_slow(struct ring *ring, uint64_t limit, uint32_t site, uint64_t ti
 		STORE(ring->limit, RING_LOOK);
 		return false;
 	}
-	ring_slot_store(ring, position, ticks << 16 | site, value);
+	slot_store(ring, position, (ticks ? ticks : clock_ticks()) << 16 | site, value);
 	position += RING_SLOT_BYTES;
 	for (uint32_t i = 1; i < slots; i++, position += RING_SLOT_BYTES) {
 		uint64_t words[2] = { 0, 0 };
 		uint32_t at = (i - 1) * RING_SLOT_BYTES, left = (uint32_t)value - at;
 
 		memcpy(words, (const uint8_t *)payload + at, left < RING_SLOT_BYTES ? left : RING_SLOT_BYTES);
-		ring_slot_store(ring, position, words[0], words[1]);
+		slot_store(ring, position, words[0], words[1]);
 	}
 	SIGNAL_FENCE();
 	__atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
+	ring->base = (uintptr_t)ring->slots - (position & ~ring->mask);
 	SIGNAL_FENCE();
-	STORE(ring->limit, segment_end(ring, position));
+	STORE(ring->limit, ring_segment_end(ring, position));
 	return true;
 }
 
@@ -214,7 +212,7 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
 	for (;;) {
-		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), end = segment_end(ring, tail + 1);
+		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), end = ring_segment_end(ring, tail + 1);
 		uint32_t bytes;
 
 		if (tail >= head)

@@ -30,6 +30,7 @@ struct ring {
 	/* The producer's; nothing another thread writes is near. */
 	_Alignas(128) uint64_t head; /* released; in bytes, starts at capacity, never wraps */
 	uint64_t limit;              /* up to where the producer may go without a look */
+	uintptr_t base;              /* where position 0 would lie, of the lap head is in */
 	uint8_t *slots;
 	uint64_t mask;
 	int task, announced_task;
@@ -45,38 +46,79 @@ void ring_free(struct ring *ring);
 /* Empties it for a new thread. Nobody else may use it. */
 void ring_reset(struct ring *ring);
 
-/* Producer: everything but the straight case; see ring_put(). limit is what it was. */
-bool ring_put_slow(struct ring *ring, uint64_t limit, uint32_t site, uint64_t ticks, uint64_t value,
-		   const void *payload);
-
-static inline void ring_slot_store(struct ring *ring, uint64_t position, uint64_t word, uint64_t value)
+static inline uint64_t ring_segment_bytes(const struct ring *ring)
 {
-	uint64_t *slot = (uint64_t *)(void *)(ring->slots + (position & ring->mask));
-
-	/* Relaxed, not plain: a slot given up may be read meanwhile, and is then thrown away. */
-	__atomic_store_n(&slot[0], word, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot[1], value, __ATOMIC_RELAXED);
+	return (ring->mask + 1) / RING_SEGMENTS;
 }
 
-/* Producer: an event without a payload; false when it was lost. */
-static inline __attribute__((always_inline)) bool ring_put(struct ring *ring, uint32_t site, uint64_t ticks,
-							   uint64_t value)
+static inline uint64_t ring_segment_end(const struct ring *ring, uint64_t position)
 {
-	uint64_t limit = __atomic_load_n(&ring->limit, __ATOMIC_RELAXED), head;
+	return (position + ring_segment_bytes(ring) - 1) & ~(ring_segment_bytes(ring) - 1);
+}
 
+/* Producer: full to the last slot, so that under `drop` the next event is lost. The cheap
+ * answer, for nobody may be listening for hours. */
+static inline bool ring_is_full(const struct ring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+
+	return head == ring_segment_end(ring, head) &&
+	       __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) < head + ring_segment_bytes(ring) - (ring->mask + 1);
+}
+
+/* For writing: the line is not fetched a second time to own it. */
+static inline void ring_prefetch(const void *address)
+{
+#ifdef __x86_64__
+	__asm__("prefetchw %0" : : "m"(*(const char *)address));
+#else
+	__builtin_prefetch(address, 1, 3);
+#endif
+}
+
+/* Producer: *head is where the next record of one slot goes; false: take ring_put_slow().
+ * Between this and ring_commit() whoever interrupts finds RING_BUSY. */
+static inline __attribute__((always_inline)) bool ring_claim(struct ring *ring, uint64_t *head, uint64_t *limit)
+{
+	*limit = __atomic_load_n(&ring->limit, __ATOMIC_RELAXED);
 	/* The fences order this against a signal handler on this thread. Where head is, is
 	 * asked only when no handler can move it any more. */
 	__atomic_store_n(&ring->limit, RING_BUSY, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-	if (__builtin_expect(head + RING_SLOT_BYTES > limit, 0))
-		return ring_put_slow(ring, limit, site, ticks, value, NULL);
-	__builtin_prefetch(ring->slots + ((head + 512) & ring->mask), 1, 3);
-	ring_slot_store(ring, head, ticks << 16 | site, value);
+	*head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+	if (__builtin_expect(*head + RING_SLOT_BYTES <= *limit, 1))
+		return true;
+	__atomic_store_n(&ring->limit, *limit, __ATOMIC_RELAXED);
+	return false;
+}
+
+static inline __attribute__((always_inline)) void ring_commit(struct ring *ring, uint64_t head, uint64_t limit,
+							      uint64_t word, uint64_t value)
+{
+	uint64_t *slot = (uint64_t *)(ring->base + head);
+
+	ring_prefetch((const void *)(ring->base + head + 512));     /* past the end too: no harm */
+	/* Relaxed, not plain: a slot given up may be read meanwhile, and is then thrown away. */
+	__atomic_store_n(&slot[0], word, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot[1], value, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&ring->head, head + RING_SLOT_BYTES, __ATOMIC_RELEASE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&ring->limit, limit, __ATOMIC_RELAXED);
+}
+
+/* Producer: any record, in any state of the ring; false when it was lost. ticks 0: stamped
+ * when there is room, for a full ring is found out in less time than the clock is read. */
+bool ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload);
+
+/* Producer: the straight case, and the rest. */
+static inline bool ring_put(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value)
+{
+	uint64_t head, limit;
+
+	if (__builtin_expect(!ring_claim(ring, &head, &limit), 0))
+		return ring_put_slow(ring, site, ticks, value, NULL);
+	ring_commit(ring, head, limit, ticks << 16 | site, value);
 	return true;
 }
 
@@ -84,9 +126,7 @@ static inline __attribute__((always_inline)) bool ring_put(struct ring *ring, ui
 static inline bool ring_put_payload(struct ring *ring, uint32_t site, uint64_t ticks, const void *payload,
 				    uint32_t payload_bytes)
 {
-	uint64_t limit = __atomic_load_n(&ring->limit, __ATOMIC_RELAXED);
-
-	return ring_put_slow(ring, limit, site | RING_PAYLOAD, ticks, payload_bytes, payload);
+	return ring_put_slow(ring, site | RING_PAYLOAD, ticks, payload_bytes, payload);
 }
 /* Producer: events from now on are this task's. */
 void ring_task(struct ring *ring, int task);

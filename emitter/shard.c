@@ -14,7 +14,7 @@
 #include "emitter/emitter.h"
 #include "emitter/ring.h"
 
-__thread struct telem_thread_ telem_thread_;
+__thread struct telem_thread_ telem_thread_ __attribute__((tls_model("initial-exec")));
 
 /* This thread's state, and whether it is inside a slow path: a signal handler that comes
  * then must not wait for a lock its own thread holds. */
@@ -59,8 +59,12 @@ void emitter_unlock(void)
 
 /* ---- histograms ---- */
 
-#define HISTOGRAM_BYTES (HISTOGRAM_BUCKETS * sizeof(uint64_t))
+/* Whole cache lines: the words behind the buckets are one. */
+#define HISTOGRAM_WORDS (HISTOGRAM_BUCKETS + 8)
+#define HISTOGRAM_BYTES (HISTOGRAM_WORDS * sizeof(uint64_t))
 #define HISTOGRAMS_A_STEP 16u
+/* In place of a late bucket: it is being written. */
+#define HISTOGRAM_BUSY UINT64_MAX
 
 uint64_t *histogram_take(void)
 {
@@ -76,7 +80,7 @@ uint64_t *histogram_take(void)
 		}
 		emitter.histogram_count += HISTOGRAMS_A_STEP;
 		for (uint32_t i = 0; i < HISTOGRAMS_A_STEP; i++) {
-			uint64_t *one = step + (size_t)i * HISTOGRAM_BUCKETS;
+			uint64_t *one = step + (size_t)i * HISTOGRAM_WORDS;
 
 			*(uint64_t **)(void *)one = free_histograms;
 			free_histograms = one;
@@ -94,6 +98,36 @@ static void histogram_give(uint64_t *histogram)
 	*(uint64_t **)(void *)histogram = free_histograms;
 	free_histograms = histogram;
 	__atomic_store_n(&emitter.no_histogram, false, __ATOMIC_RELAXED);
+}
+
+/* Counts value one event late. The address of its bucket hangs on a stamp just read, and
+ * an access there would hold up the next stamp: a third of what a span costs. */
+static inline __attribute__((always_inline)) void histogram_put(uint64_t *buckets, uint64_t value)
+{
+	uint64_t *late = &buckets[HISTOGRAM_BUCKETS], index = histogram_index(value);
+	uint64_t before = __atomic_load_n(late, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(before == HISTOGRAM_BUSY, 0)) {    /* a signal handler in between */
+		telem_add_(&buckets[index], 1);
+		return;
+	}
+	__atomic_store_n(late, HISTOGRAM_BUSY, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(before != 0, 1))
+		telem_add_(&buckets[before - 1], 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(late, index + 1, __ATOMIC_RELAXED);
+}
+
+void histogram_add(uint64_t into[HISTOGRAM_BUCKETS], const uint64_t *buckets)
+{
+	uint64_t late;
+
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		into[i] += __atomic_load_n(&buckets[i], __ATOMIC_RELAXED);
+	late = __atomic_load_n(&buckets[HISTOGRAM_BUCKETS], __ATOMIC_RELAXED);
+	if (late != 0 && late != HISTOGRAM_BUSY)
+		into[late - 1]++;
 }
 
 /* ---- a shard's life ---- */
@@ -116,7 +150,7 @@ static struct shard *shard_take(uint32_t cell_count)
 	}
 	if (emitter.shard_count >= LIMIT_SHARDS)
 		return NULL;
-	bytes = (sizeof *shard + cell_count * sizeof *shard->cells + 4095) & ~(size_t)4095;
+	bytes = (sizeof *shard + 64 + cell_count * CELL_BYTES + 4095) & ~(size_t)4095;
 	shard = emitter_map(bytes);
 	if (!shard)
 		return NULL;
@@ -124,8 +158,8 @@ static struct shard *shard_take(uint32_t cell_count)
 	shard->mapped_bytes = bytes;
 	shard->id = next_shard_id++;
 	shard->cells = (struct telem_cell *)(void *)((uint8_t *)shard + ((sizeof *shard + 63) & ~(size_t)63));
-	shard->cell_count = (uint32_t)((bytes - (size_t)((uint8_t *)shard->cells - (uint8_t *)shard)) /
-				       sizeof *shard->cells);
+	shard->cell_count = (uint32_t)((bytes - (size_t)((uint8_t *)shard->cells - (uint8_t *)shard)) / CELL_BYTES);
+	shard->told = (uint64_t *)(void *)(shard->cells + shard->cell_count);
 	return shard;
 }
 
@@ -177,10 +211,12 @@ void shard_enter(struct shard *shard)
 
 static void cell_fold(struct telem_cell *into, struct telem_cell *from, const struct site_entry *site, bool owns_gauge)
 {
-	if (from->count == 0 && from->min == 0 && from->max == 0 && from->streamed == 0)
+	uint64_t count = cell_count(from);
+
+	if (count == 0 && from->min == 0 && from->max == 0 && from->streamed_frees == 0)
 		return;
 	if (site_kind_is_timed(site->kind)) {
-		if (from->count && (into->count == 0 || from->min < into->min))
+		if (count && (into->count == 0 || from->min < into->min))
 			into->min = from->min;
 		if (from->max > into->max)
 			into->max = from->max;
@@ -190,16 +226,15 @@ static void cell_fold(struct telem_cell *into, struct telem_cell *from, const st
 			into->sum = from->sum;
 	} else {
 		into->sum += from->sum;
-		into->min += from->min;
+		into->min += from->min + from->streamed_frees;
 		into->max += from->max;
 	}
-	into->count += from->count;
+	into->count += count;
 	if (from->buckets) {
 		if (!into->buckets)
 			into->buckets = histogram_take();
 		if (into->buckets)
-			for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-				into->buckets[i] += from->buckets[i];
+			histogram_add(into->buckets, from->buckets);
 		histogram_give(from->buckets);
 	}
 	memset(from, 0, sizeof *from);
@@ -215,9 +250,10 @@ void shard_fold(struct thread *thread, struct shard *shard)
 		struct site_entry *site = &emitter.sites[i];
 
 		/* The books stay the task's until it leaves, too: its events may be on their way. */
-		task->emitted[site->class_id] += shard->cells[i].streamed;
+		task->emitted[site->class_id] += shard->cells[i].streamed + shard->cells[i].streamed_frees;
 		task->dropped[site->class_id] += shard->cells[i].dropped;
 		cell_fold(&emitter.ended.cells[i], &shard->cells[i], site, site_owner(site) == shard->id);
+		shard->told[i] = 0;
 		site_owner_replace(site, shard->id, emitter.ended.id);
 	}
 	for (link = &task->shards; *link != shard; link = &(*link)->next_of_task)
@@ -349,14 +385,15 @@ void thread_forget(void)
 }
 
 /* Only what was used: the pages are the parent's as long as nobody writes to them. */
-static void cells_clear(struct telem_cell *cells, uint32_t cell_count)
+static void shard_clear(struct shard *shard)
 {
-	if (cell_count > emitter.site_count)
-		cell_count = emitter.site_count;
-	for (uint32_t i = 0; i < cell_count; i++)
-		if (cells[i].buckets)
-			histogram_give(cells[i].buckets);
-	memset(cells, 0, cell_count * sizeof *cells);
+	uint32_t count = shard->cell_count < emitter.site_count ? shard->cell_count : emitter.site_count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (shard->cells[i].buckets)
+			histogram_give(shard->cells[i].buckets);
+	memset(shard->cells, 0, count * sizeof *shard->cells);
+	memset(shard->told, 0, count * sizeof *shard->told);
 }
 
 void shards_forget(void)
@@ -367,7 +404,7 @@ void shards_forget(void)
 	for (thread = emitter.threads; thread; thread = thread->next) {
 		for (shard = thread->shards; shard; shard = next) {
 			next = shard->next;
-			cells_clear(shard->cells, shard->cell_count);
+			shard_clear(shard);
 			shard->next = free_shards;
 			free_shards = shard;
 		}
@@ -377,8 +414,8 @@ void shards_forget(void)
 		if (thread->ring)
 			ring_reset(thread->ring);
 	}
-	cells_clear(emitter.ended.cells, emitter.ended.cell_count);
-	cells_clear(emitter.shared.cells, emitter.shared.cell_count);
+	shard_clear(&emitter.ended);
+	shard_clear(&emitter.shared);
 	emitter.thread_count = emitter.ended_count = 0;
 }
 
@@ -426,13 +463,15 @@ static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, ui
 
 	if (!cell)
 		return;
-	__atomic_fetch_add(&cell->count, count, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&cell->sum, sum, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->min, frees, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&cell->max, freed_bytes, __ATOMIC_RELAXED);
 	if (telem_level_(site) == TELEM_ALL) {       /* no ring is shared: counted as lost */
-		__atomic_fetch_add(&cell->streamed, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&cell->dropped, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&cell->streamed, count, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&cell->streamed_frees, frees, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&cell->dropped, count + frees, __ATOMIC_RELAXED);
+	} else {
+		__atomic_fetch_add(&cell->count, count, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&cell->min, frees, __ATOMIC_RELAXED);
 	}
 }
 
@@ -500,28 +539,73 @@ static struct ring *ring_make(void)
 	return ring;
 }
 
-static inline __attribute__((always_inline)) void stream(struct telem_site *site, struct telem_cell *cell,
-							 uint64_t ticks, uint64_t value)
+/* The straight cases below make no call, so that they save no registers, nor does a full
+ * ring; all others end here. */
+static __attribute__((noinline)) void stream_rest(const struct telem_site *site, struct telem_cell *cell, uint64_t value,
+						  uint64_t ticks)
 {
 	struct ring *ring = telem_thread_.ring;
 
-	telem_add_(&cell->streamed, 1);
-	if (__builtin_expect(!ring, 0))
+	if (!ring)
 		ring = ring_make();
-	if (__builtin_expect(!ring || !ring_put(ring, site->id, ticks, value), 0))
+	if (!ring || !ring_put_slow(ring, site->id, ticks, value, NULL))
 		telem_add_(&cell->dropped, 1);
+}
+
+static __attribute__((noinline)) void stream_slow(const struct telem_site *site, struct telem_cell *cell, uint64_t value,
+						  uint64_t ticks)
+{
+	const struct ring *ring = telem_thread_.ring;
+
+	if (ring && ring_is_full(ring) && __atomic_load_n(&emitter.policy, __ATOMIC_RELAXED) == TELEM_DROP)
+		telem_add_(&cell->dropped, 1);
+	else
+		stream_rest(site, cell, value, ticks);
+}
+
+/* ticks 0 is a stamp not to be had: the slow path asks for it again. */
+static inline __attribute__((always_inline)) void stream(const struct telem_site *site, struct telem_cell *cell,
+							 uint64_t value, uint64_t ticks)
+{
+	struct ring *ring = telem_thread_.ring;
+	uint64_t head, limit;
+
+	if (__builtin_expect(ring && ticks && ring_claim(ring, &head, &limit), 1))
+		ring_commit(ring, head, limit, ticks << 16 | site->id, value);
+	else
+		stream_slow(site, cell, value, ticks);
 }
 
 void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
-	stream(site, cell, telem_stamp(), value);
+#ifdef __x86_64__
+	struct ring *ring = telem_thread_.ring;
+	uint64_t head, limit;
+
+	/* Claimed first: a full ring is found out in less time than a stamp takes. */
+	telem_add_(&cell->streamed, 1);
+	if (__builtin_expect(ring && __atomic_load_n(&telem_clock_is_tsc_, __ATOMIC_RELAXED) &&
+			     ring_claim(ring, &head, &limit), 1))
+		ring_commit(ring, head, limit, __builtin_ia32_rdtsc() << 16 | site->id, value);
+	else
+		stream_slow(site, cell, value, 0);
+#else
+	telem_add_(&cell->streamed, 1);
+	stream(site, cell, value, telem_stamp());
+#endif
 }
 
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
-	uint64_t ticks = __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED);
+	telem_add_(&cell->streamed, 1);
+	/* 0, nobody listens: an exact one then. */
+	stream(site, cell, value, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
+}
 
-	stream(site, cell, ticks ? ticks : telem_stamp(), value);
+void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes)
+{
+	telem_add_(&cell->streamed_frees, 1);
+	stream(site, cell, (uint64_t)0 - bytes, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
 }
 
 static void stream_payload(struct telem_site *site, struct telem_cell *cell, const void *payload, uint32_t bytes)
@@ -531,23 +615,16 @@ static void stream_payload(struct telem_site *site, struct telem_cell *cell, con
 	telem_add_(&cell->streamed, 1);
 	if (!ring)
 		ring = ring_make();
-	if (!ring || !ring_put_payload(ring, site->id, telem_stamp(), payload, bytes))
+	if (!ring || !ring_put_payload(ring, site->id, 0, payload, bytes))
 		telem_add_(&cell->dropped, 1);
 }
 
-void telem_mark_(struct telem_site *site, uint64_t key)
+void telem_mark_slow_(struct telem_site *site, uint64_t key)
 {
-	struct telem_cell *cell = telem_cell_(site);
-
-	if (!cell)
-		cell = cell_make(site);
-	if (!cell) {
+	if (cell_make(site))
+		telem_mark_(site, telem_level_(site), key);
+	else
 		shared_add(site, 1, 0, 0, 0);
-		return;
-	}
-	telem_add_(&cell->count, 1);
-	if (telem_level_(site) == TELEM_ALL)
-		telem_stream_(site, cell, key);
 }
 
 static __attribute__((noinline)) void histogram_first(struct telem_cell *cell)
@@ -565,29 +642,48 @@ static __attribute__((noinline)) void histogram_first(struct telem_cell *cell)
 	errno = saved;
 }
 
+static inline __attribute__((always_inline)) void count_value(const struct telem_site *site, struct telem_cell *cell,
+							      uint64_t value, uint64_t ticks)
+{
+	telem_add_(&cell->sum, value);
+	if (__builtin_expect(cell->buckets != NULL, 1))
+		histogram_put(cell->buckets, value);
+	if (telem_level_(site) == TELEM_ALL) {
+		telem_add_(&cell->streamed, 1);
+		stream(site, cell, value, ticks);
+	} else {
+		telem_add_(&cell->count, 1);
+	}
+}
+
+static __attribute__((noinline)) void distribute_slow(struct telem_site *site, uint64_t value, uint64_t ticks)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (!cell)
+		cell = cell_make(site);
+	if (!cell) {
+		shared_add(site, 1, value, 0, 0);
+		return;
+	}
+	if (!cell->buckets && !__atomic_load_n(&emitter.no_histogram, __ATOMIC_RELAXED))
+		histogram_first(cell);
+	if (value < cell->min || cell_count(cell) == 0)
+		__atomic_store_n(&cell->min, value, __ATOMIC_RELAXED);
+	if (value > cell->max)
+		__atomic_store_n(&cell->max, value, __ATOMIC_RELAXED);
+	count_value(site, cell, value, ticks);
+}
+
 static inline __attribute__((always_inline)) void distribute(struct telem_site *site, uint64_t value, uint64_t ticks)
 {
 	struct telem_cell *cell = telem_cell_(site);
 
-	if (__builtin_expect(!cell, 0)) {
-		cell = cell_make(site);
-		if (!cell) {
-			shared_add(site, 1, value, 0, 0);
-			return;
-		}
+	if (__builtin_expect(!cell || !cell->buckets || value < cell->min || value > cell->max, 0)) {
+		distribute_slow(site, value, ticks);
+		return;
 	}
-	if (__builtin_expect(!cell->buckets, 0) && !__atomic_load_n(&emitter.no_histogram, __ATOMIC_RELAXED))
-		histogram_first(cell);
-	if (__builtin_expect(value < cell->min || cell->count == 0, 0))
-		__atomic_store_n(&cell->min, value, __ATOMIC_RELAXED);
-	if (__builtin_expect(value > cell->max, 0))
-		__atomic_store_n(&cell->max, value, __ATOMIC_RELAXED);
-	telem_add_(&cell->count, 1);
-	telem_add_(&cell->sum, value);
-	if (cell->buckets)
-		telem_add_(&cell->buckets[histogram_index(value)], 1);
-	if (telem_level_(site) == TELEM_ALL)
-		stream(site, cell, ticks, value);
+	count_value(site, cell, value, ticks);
 }
 
 void telem_value_(struct telem_site *site, uint64_t n)
@@ -617,9 +713,10 @@ void telem_event_(struct telem_site *site, const struct telem_field *fields, uin
 		shared_add(site, 1, 0, 0, 0);
 		return;
 	}
-	telem_add_(&cell->count, 1);
-	if (telem_level_(site) != TELEM_ALL)
+	if (telem_level_(site) != TELEM_ALL) {
+		telem_add_(&cell->count, 1);
 		return;
+	}
 	if (field_count > LIMIT_FIELDS)
 		field_count = LIMIT_FIELDS;
 	if (!site_fields_are_known(site) && !is_inside) {
@@ -649,9 +746,10 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 		shared_add(site, 1, 0, 0, 0);
 		return;
 	}
-	telem_add_(&cell->count, 1);
-	if (telem_level_(site) != TELEM_ALL)
+	if (telem_level_(site) != TELEM_ALL) {
+		telem_add_(&cell->count, 1);
 		return;
+	}
 	va_start(arguments, format);
 	length = vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
@@ -666,7 +764,8 @@ void ring_lost(int task, uint32_t site)
 {
 	struct shard *shard = self ? self->shards : NULL;
 
-	while (shard && (shard->task->id != task || site >= shard->cell_count || !shard->cells[site].streamed))
+	while (shard && (shard->task->id != task || site >= shard->cell_count ||
+			 !(shard->cells[site].streamed | shard->cells[site].streamed_frees)))
 		shard = shard->next;
 	if (shard)
 		telem_add_(&shard->cells[site].dropped, 1);

@@ -180,7 +180,7 @@ static uint32_t site_new(uint8_t class_id, const struct telem_site *place)
 	if (!entry->name || !entry->file)
 		return 0;
 	/* And its cells: of the ended, the shared, and the total. */
-	emitter_use(sizeof *entry + 3 * sizeof(struct telem_cell));
+	emitter_use(sizeof *entry + 3 * CELL_BYTES);
 	return emitter.site_count++;
 }
 

@@ -47,17 +47,15 @@ static void rows_add(struct rows *rows, const uint64_t *numbers, uint32_t count)
 								       : number_of(numbers[i]);
 }
 
-/* A cell as it is now: its thread goes on writing. */
+/* A cell's figures as they are now: its thread goes on writing. All events are in count
+ * (and min, the frees), streamed or not. */
 static struct telem_cell cell_read(const struct telem_cell *cell)
 {
 	return (struct telem_cell){
-		.count = __atomic_load_n(&cell->count, __ATOMIC_RELAXED),
+		.count = cell_count(cell),
 		.sum = __atomic_load_n(&cell->sum, __ATOMIC_RELAXED),
-		.min = __atomic_load_n(&cell->min, __ATOMIC_RELAXED),
+		.min = __atomic_load_n(&cell->min, __ATOMIC_RELAXED) + __atomic_load_n(&cell->streamed_frees, __ATOMIC_RELAXED),
 		.max = __atomic_load_n(&cell->max, __ATOMIC_RELAXED),
-		.buckets = __atomic_load_n(&cell->buckets, __ATOMIC_ACQUIRE),
-		.streamed = __atomic_load_n(&cell->streamed, __ATOMIC_RELAXED),
-		.dropped = __atomic_load_n(&cell->dropped, __ATOMIC_RELAXED),
 	};
 }
 
@@ -75,8 +73,6 @@ static void cell_add(struct telem_cell *into, const struct telem_cell *cell, con
 	}
 	into->count += cell->count;
 	into->sum += cell->sum;
-	into->streamed += cell->streamed;
-	into->dropped += cell->dropped;
 }
 
 static uint64_t fingerprint(const struct telem_cell *cell)
@@ -100,10 +96,10 @@ static bool task_cell(const struct task *task, uint32_t id, bool everything, str
 			continue;
 		cell = cell_read(&shard->cells[id]);
 		now = fingerprint(&cell);
-		if (now != 1 && (everything || now != shard->cells[id].reserved))
+		if (now != 1 && (everything || now != shard->told[id]))
 			changed = true;
 		if (!everything)
-			shard->cells[id].reserved = now;
+			shard->told[id] = now;
 		if (is_set_gauge && shard->id == owner)
 			totals[id].sum = cell.sum;
 		/* The newest shard comes first; what it says of a gauge is the latest. */
@@ -114,7 +110,7 @@ static bool task_cell(const struct task *task, uint32_t id, bool everything, str
 	return changed;
 }
 
-static void histogram_add(uint64_t *into, const struct task *task, uint32_t id)
+static void histograms_add(uint64_t *into, const struct task *task, uint32_t id)
 {
 	for (const struct shard *shard = task->shards; shard; shard = shard->next_of_task) {
 		const uint64_t *buckets;
@@ -122,8 +118,8 @@ static void histogram_add(uint64_t *into, const struct task *task, uint32_t id)
 		if (id >= shard->cell_count)
 			continue;
 		buckets = __atomic_load_n(&shard->cells[id].buckets, __ATOMIC_ACQUIRE);
-		for (uint32_t i = 0; buckets && i < HISTOGRAM_BUCKETS; i++)
-			into[i] += __atomic_load_n(&buckets[i], __ATOMIC_RELAXED);
+		if (buckets)
+			histogram_add(into, buckets);
 	}
 }
 
@@ -157,7 +153,7 @@ static void task_histograms(struct writer *writer, struct task *task, const uint
 		if (!(changed[id] & 2) || !site_kind_is_timed(emitter.sites[id].kind))
 			continue;
 		memset(buckets, 0, sizeof buckets);
-		histogram_add(buckets, task, id);
+		histograms_add(buckets, task, id);
 		histogram_write(writer, tick, (uint32_t)task->id, id, buckets, now_ns);
 	}
 }
@@ -201,7 +197,7 @@ static void values_write(struct writer *writer, uint64_t tick, bool everything, 
 			continue;
 		memset(buckets, 0, sizeof buckets);
 		for (const struct task *task = emitter.tasks; task; task = task->next)
-			histogram_add(buckets, task, id);
+			histograms_add(buckets, task, id);
 		histogram_write(writer, tick, TASK_ALL, id, buckets, now_ns);
 	}
 }
@@ -221,7 +217,8 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 
 			/* dropped first: it never passes emitted. */
 			book->dropped += __atomic_load_n(&shard->cells[id].dropped, __ATOMIC_RELAXED);
-			book->emitted += __atomic_load_n(&shard->cells[id].streamed, __ATOMIC_RELAXED);
+			book->emitted += __atomic_load_n(&shard->cells[id].streamed, __ATOMIC_RELAXED) +
+					 __atomic_load_n(&shard->cells[id].streamed_frees, __ATOMIC_RELAXED);
 		}
 }
 

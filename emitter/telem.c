@@ -64,19 +64,16 @@ void emitter_unmap(void *pages, size_t bytes)
 }
 
 /* The two shards that belong to no thread. */
-static bool common_shards(void)
+static bool common_shard(struct shard *shard, uint32_t id)
 {
-	size_t bytes = LIMIT_EMITTER_SITES * sizeof(struct telem_cell);
-
-	if (!emitter.ended.cells)
-		emitter.ended.cells = emitter_reserve(bytes);
-	if (!emitter.shared.cells)
-		emitter.shared.cells = emitter_reserve(bytes);
-	emitter.ended.cell_count = emitter.shared.cell_count = LIMIT_EMITTER_SITES;
-	emitter.ended.id = UINT32_MAX;
-	emitter.shared.id = UINT32_MAX - 1;
-	return emitter.ended.cells && emitter.shared.cells;
+	if (!shard->cells)
+		shard->cells = emitter_reserve(LIMIT_EMITTER_SITES * CELL_BYTES);
+	shard->told = shard->cells ? (uint64_t *)(void *)(shard->cells + LIMIT_EMITTER_SITES) : NULL;
+	shard->cell_count = LIMIT_EMITTER_SITES;
+	shard->id = id;
+	return shard->cells;
 }
+
 
 /* ---- fork ---- */
 
@@ -135,7 +132,7 @@ static void begin_in_child(void)
 	if (!emitter.in_child)
 		return;
 	leases_forget();
-	if (common_shards())
+	if (common_shard(&emitter.ended, UINT32_MAX) && common_shard(&emitter.shared, UINT32_MAX - 1))
 		shards_forget();
 	blocks_forget();
 	tasks_begin();
@@ -171,7 +168,7 @@ int emitter_begin(void)
 {
 	int err;
 
-	if (!common_shards())
+	if (!common_shard(&emitter.ended, UINT32_MAX) || !common_shard(&emitter.shared, UINT32_MAX - 1))
 		return -ENOMEM;
 	__atomic_store_n(&emitter.pid, getpid(), __ATOMIC_RELAXED);
 	clock_begin();

@@ -214,15 +214,16 @@ struct telem_site {
 	uint64_t reserved[3];
 };
 
-/* One site's sums in one thread and task; that thread alone writes. */
+/* One site's sums in one thread and task; that thread alone writes. An event is counted
+ * in one place: at level sum in count, at level all in streamed. */
 struct telem_cell {
 	uint64_t count;            /* events; allocations */
 	uint64_t sum;              /* of the values; bytes allocated; a gauge's value */
 	uint64_t min, max;         /* of the values; frees and bytes freed */
 	uint64_t *buckets;         /* histogram, or NULL */
-	uint64_t streamed;         /* events at level all ... */
-	uint64_t dropped;          /* ... and those of them the ring had no room for */
-	uint64_t reserved;
+	uint64_t streamed;         /* events; allocations */
+	uint64_t streamed_frees;
+	uint64_t dropped;          /* of what is streamed: the ring had no room */
 };
 
 /* What a thread touches; cell_count is 0 until it has recorded something. */
@@ -254,11 +255,12 @@ void telem_module_leave_(struct telem_module_ *module);
 void telem_site_register_(struct telem_site *site, const struct telem_module_ *module);
 /* Out of line: the first event of a thread, and whatever needs more than adding. */
 void telem_add_slow_(struct telem_site *site, uint64_t n);
+void telem_mark_slow_(struct telem_site *site, uint64_t key);
 void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add);
 void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free);
 void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
-void telem_mark_(struct telem_site *site, uint64_t key);
+void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes);
 void telem_value_(struct telem_site *site, uint64_t n);
 void telem_duration_(struct telem_site *site, uint64_t start_ticks);
 void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count);
@@ -316,10 +318,23 @@ TELEM_INLINE_ void telem_count_(struct telem_site *site, uint8_t level, uint64_t
 		telem_add_slow_(site, n);
 		return;
 	}
-	telem_add_(&cell->count, 1);
 	telem_add_(&cell->sum, n);
 	if (TELEM_UNLIKELY_(level == TELEM_ALL))
 		telem_stream_(site, cell, n);
+	else
+		telem_add_(&cell->count, 1);
+}
+
+TELEM_INLINE_ void telem_mark_(struct telem_site *site, uint8_t level, uint64_t key)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (TELEM_UNLIKELY_(!cell))
+		telem_mark_slow_(site, key);
+	else if (TELEM_UNLIKELY_(level == TELEM_ALL))
+		telem_stream_(site, cell, key);
+	else
+		telem_add_(&cell->count, 1);
 }
 
 TELEM_INLINE_ void telem_gauge_set_(struct telem_site *site, uint8_t level, int64_t n)
@@ -330,13 +345,14 @@ TELEM_INLINE_ void telem_gauge_set_(struct telem_site *site, uint8_t level, int6
 		telem_gauge_slow_(site, n, false);
 		return;
 	}
-	telem_add_(&cell->count, 1);
 	__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
 	/* The last setter owns the gauge; written only when it changes hands. */
 	if (TELEM_UNLIKELY_(__atomic_load_n(&site->owner, __ATOMIC_RELAXED) != telem_thread_.shard))
 		__atomic_store_n(&site->owner, telem_thread_.shard, __ATOMIC_RELAXED);
 	if (TELEM_UNLIKELY_(level == TELEM_ALL))
 		telem_stream_coarse_(site, cell, (uint64_t)n);
+	else
+		telem_add_(&cell->count, 1);
 }
 
 TELEM_INLINE_ void telem_gauge_add_(struct telem_site *site, uint8_t level, int64_t n)
@@ -347,10 +363,11 @@ TELEM_INLINE_ void telem_gauge_add_(struct telem_site *site, uint8_t level, int6
 		telem_gauge_slow_(site, n, true);
 		return;
 	}
-	telem_add_(&cell->count, 1);
 	telem_add_(&cell->sum, (uint64_t)n);
 	if (TELEM_UNLIKELY_(level == TELEM_ALL))
 		telem_stream_coarse_(site, cell, (uint64_t)n);
+	else
+		telem_add_(&cell->count, 1);
 }
 
 TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t bytes)
@@ -361,10 +378,11 @@ TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t
 		telem_alloc_slow_(site, bytes, false);
 		return;
 	}
-	telem_add_(&cell->count, 1);
 	telem_add_(&cell->sum, bytes);
 	if (TELEM_UNLIKELY_(level == TELEM_ALL))
 		telem_stream_coarse_(site, cell, bytes);
+	else
+		telem_add_(&cell->count, 1);
 }
 
 TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t bytes)
@@ -375,10 +393,11 @@ TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t 
 		telem_alloc_slow_(site, bytes, true);
 		return;
 	}
-	telem_add_(&cell->min, 1);
 	telem_add_(&cell->max, bytes);
 	if (TELEM_UNLIKELY_(level == TELEM_ALL))
-		telem_stream_coarse_(site, cell, (uint64_t)0 - bytes);
+		telem_stream_free_(site, cell, bytes);
+	else
+		telem_add_(&cell->min, 1);
 }
 
 /* Where sites stand: in C a section of pointers that the module hands over when it is
@@ -491,7 +510,7 @@ TELEM_INLINE_ void telem_span_end(struct telem_span *span)
 
 /* A point in time with a 64-bit key that ties it to other marks. */
 #define TELEM_MARK(cls, name, key)                                                               \
-	TELEM_IF_ON_(cls, TELEM_KIND_MARK_, TELEM_NONE, 0, name, telem_mark_(telem_site_, (uint64_t)(key)))
+	TELEM_IF_ON_(cls, TELEM_KIND_MARK_, TELEM_NONE, 0, name, telem_mark_(telem_site_, telem_lvl_, (uint64_t)(key)))
 
 /* Adds n (unsigned) to a counter. About 1 ns at sum. Like every argument here n is not
  * evaluated while the site is off: no side effects in it. */
