@@ -353,7 +353,7 @@ static void beat(uint64_t now_ns)
 	snapshot_write(&stream.shared, flusher.tick, now_ns - flusher.last_tick_ns, false, now_ns);
 	writer_seal(&stream.shared);
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
-		if (sink_is_streaming(&sinks[i]) && !sinks[i].is_new && !sinks[i].is_lost) {
+		if (sink_is_streaming(&sinks[i]) && !sinks[i].is_new && !sinks[i].is_lost && !sinks[i].is_leaving) {
 			struct writer writer = { .sink = &sinks[i] };
 
 			snapshot_sink(&writer, &sinks[i], flusher.tick, now_ns);
@@ -375,7 +375,7 @@ static void greet_all(uint64_t now_ns)
 		struct sink *sink = &sinks[i];
 		bool is_due;
 
-		if (!sink_is_streaming(sink) || (sink->is_regular && sink->retry_ns > now_ns))
+		if (!sink_is_streaming(sink) || sink->is_leaving || (sink->is_regular && sink->retry_ns > now_ns))
 			continue;
 		is_due = sink->wants_sync || asked ||
 			 (sink->is_regular ? recording_is_due(&sink->recording, now_ns) : all);
@@ -410,10 +410,29 @@ static uint64_t block_due_ns(void)
 	return stream.shared.opened_ns + __atomic_load_n(&emitter.flush_ns, __ATOMIC_RELAXED);
 }
 
+/* What is to be closed gets all that is recorded by now. Locked. */
+static bool see_closing(void)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+
+		/* With one that listened go those it let in. */
+		if (sink_state(sink) == SINK_OPEN && sink->parent >= 0 && sink_state(&sinks[sink->parent]) == SINK_CLOSING) {
+			sink->close_by_ns = sinks[sink->parent].close_by_ns;
+			sink_set_state(sink, SINK_CLOSING);
+		}
+		if (sink_state(sink) == SINK_CLOSING && !sink->is_seen_closing)
+			sink->is_seen_closing = any = true;
+	}
+	return any;
+}
+
 static void turn(uint64_t now_ns)
 {
 	uint32_t streaming_count = count_streaming();
-	bool listens = streaming_count > 0, fence = false, stop, is_due;
+	bool listens = streaming_count > 0, fence = false, closing, stop, is_due;
 
 	/* Stamps have 48 bits: what waited for half of their range would be dated wrongly. */
 	if (listens && clock_ticks() - flusher.drained_ticks > 1ull << (RING_TIME_BITS - 1))
@@ -423,6 +442,7 @@ static void turn(uint64_t now_ns)
 	emitter_lock();
 	emitter.streaming_count = streaming_count;
 	stop = flusher.stop_wanted;
+	closing = see_closing();
 	__atomic_store_n(&emitter.coarse_ticks, listens ? clock_ticks() : 0, __ATOMIC_RELAXED);
 	if (!flusher.has_fence && flusher.fence_wanted > flusher.fence_passed) {
 		fence = true;
@@ -438,7 +458,7 @@ static void turn(uint64_t now_ns)
 			flusher.next_tick_ns = now_ns + flusher.tick_ns;
 	}
 	flusher.has_listener = listens;
-	is_due = fence || stop || now_ns >= flusher.next_drain_ns || now_ns >= flusher.next_tick_ns ||
+	is_due = fence || closing || stop || now_ns >= flusher.next_drain_ns || now_ns >= flusher.next_tick_ns ||
 		 emitter.ended_count >= ENDED_AT_ONCE;
 	emitter_unlock();
 	if (listens && is_due)
@@ -449,8 +469,10 @@ static void turn(uint64_t now_ns)
 	retire_ended(now_ns);
 	if (listens && now_ns >= flusher.next_tick_ns)
 		beat(now_ns);
-	if (fence || stop || (stream.shared.block && now_ns >= block_due_ns()))
+	if (fence || closing || stop || (stream.shared.block && now_ns >= block_due_ns()))
 		writer_seal(&stream.shared);
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		sinks[i].is_leaving |= sinks[i].is_seen_closing;
 	emitter_unlock();
 	write_sinks(now_ns);
 	if (fence) {
@@ -526,6 +548,8 @@ static uint64_t next_due(uint64_t now_ns)
 
 		if (sink_state(sink) < SINK_OPEN)
 			continue;
+		if (sink_state(sink) == SINK_CLOSING)
+			sooner(&next, sink->is_leaving ? sink->close_by_ns : now_ns);
 		if (sink->is_listening ? sink->retry_ns > now_ns
 				       : (sink->fd < 0 || (sink->is_regular && sink->is_lost)))
 			sooner(&next, sink->retry_ns);
@@ -588,7 +612,7 @@ static void wait_and_handle(struct watched *watched, uint64_t until_ns)
 			handle(watched->sinks[i], watched->fds[i].fd, watched->fds[i].revents, now_ns);
 }
 
-static void retry_and_close(uint64_t now_ns)
+static void retry_all(uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
 		struct sink *sink = &sinks[i];
@@ -599,31 +623,30 @@ static void retry_and_close(uint64_t now_ns)
 	}
 }
 
-/* Writes what is left, says goodbye, and frees; bounded by the deadline. Locked on entry
- * and exit, not in between. */
-static void close_sink(struct sink *sink, uint64_t deadline_ns)
+/* ---- closing ---- */
+
+static bool has_to_wait(const struct sink *sink, uint64_t now_ns)
 {
-	bool says_bye = sink_is_streaming(sink) && !sink->is_new;
+	return sink_is_streaming(sink) && sink->queue_count > 0 && !sink->is_regular && now_ns < sink->close_by_ns;
+}
 
-	for (int part = 0; part < 2 && says_bye; part++) {
-		/* First the queue, so that goodbye knows what was delivered; then goodbye. */
-		if (part == 1)
-			goodbye(sink, flusher.tick, clock_ns());
+/* One step towards the end of a sink, which the others do not wait for: when its queue has
+ * left, goodbye, which so knows what was delivered; then its end. Locked on entry and exit. */
+static void close_step(struct sink *sink, uint64_t now_ns)
+{
+	for (;;) {
 		emitter_unlock();
-		while (sink_is_streaming(sink) && sink->queue_count > 0 && clock_ns() < deadline_ns) {
-			struct pollfd fd = { .fd = sink->fd, .events = POLLOUT };
-			uint64_t left_ns = deadline_ns - clock_ns();
-
-			sink_write(sink, clock_ns());
-			if (sink->queue_count > 0 && sink->is_regular)
-				break;
-			if (sink->queue_count > 0 && left_ns < deadline_ns)
-				poll(&fd, 1, (int)(left_ns / 1000000) + 1);
-		}
+		if (sink_is_streaming(sink))
+			sink_write(sink, now_ns);
 		emitter_lock();
-		says_bye = sink_is_streaming(sink) && sink->queue_count == 0;
+		if (has_to_wait(sink, now_ns))
+			return;
+		if (sink->has_said_bye || !sink_is_streaming(sink) || sink->is_new || sink->queue_count > 0)
+			break;
+		sink->has_said_bye = true;
+		goodbye(sink, flusher.tick, now_ns);
 	}
-	if (sink->is_regular && says_bye) {
+	if (sink->is_regular && sink->has_said_bye && sink_is_streaming(sink) && sink->queue_count == 0) {
 		uint8_t end[RECORDING_END_BYTES];
 
 		recording_end(&sink->recording, end, stream.marker, stream.number);
@@ -638,32 +661,38 @@ static void close_sink(struct sink *sink, uint64_t deadline_ns)
 	pthread_cond_broadcast(&emitter.flushed);
 }
 
-static void close_removed(void)
+/* Returns how many are still on their way out. */
+static uint32_t close_leaving(void)
 {
+	uint32_t left = 0;
+
 	emitter_lock();
-	/* With one that listened go those it let in. */
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
-		if (sink_state(&sinks[i]) == SINK_OPEN && sinks[i].parent >= 0 &&
-		    sink_state(&sinks[sinks[i].parent]) == SINK_CLOSING) {
-			sinks[i].close_by_ns = sinks[sinks[i].parent].close_by_ns;
-			sink_set_state(&sinks[i], SINK_CLOSING);
+		if (sink_state(&sinks[i]) == SINK_CLOSING && sinks[i].is_leaving) {
+			close_step(&sinks[i], clock_ns());
+			left += sink_state(&sinks[i]) == SINK_CLOSING;
 		}
-	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
-		if (sink_state(&sinks[i]) == SINK_CLOSING)
-			close_sink(&sinks[i], sinks[i].close_by_ns);
 	emitter_unlock();
+	return left;
 }
 
-static void close_all(void)
+static void close_all(struct watched *watched)
 {
 	uint64_t deadline = clock_ns() + flusher.linger_ns;
 
 	emitter_lock();
-	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < LIMIT_SINKS; i++)
-			if (sink_state(&sinks[i]) >= SINK_OPEN && (pass == 1 || !sinks[i].is_listening))
-				close_sink(&sinks[i], deadline);
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_state(&sinks[i]) >= SINK_OPEN) {
+			sinks[i].close_by_ns = deadline;
+			sinks[i].is_leaving = true;
+			sink_set_state(&sinks[i], SINK_CLOSING);
+		}
 	emitter_unlock();
+	while (close_leaving() > 0) {
+		watch_all(watched, clock_ns());
+		wait_and_handle(watched, deadline);
+		write_sinks(clock_ns());
+	}
 }
 
 static void *run(void *arg)
@@ -678,9 +707,9 @@ static void *run(void *arg)
 		watch_all(&watched, clock_ns());
 		wait_and_handle(&watched, next_due(clock_ns()));
 		now_ns = clock_ns();
-		retry_and_close(now_ns);
+		retry_all(now_ns);
 		turn(now_ns);
-		close_removed();
+		close_leaving();
 		emitter_lock();
 		stop = flusher.stop_wanted;
 		emitter_unlock();
@@ -694,7 +723,7 @@ static void *run(void *arg)
 	if (emitter.streaming_count > 0)
 		beat(clock_ns());
 	emitter_unlock();
-	close_all();
+	close_all(&watched);
 	return NULL;
 }
 

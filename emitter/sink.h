@@ -42,7 +42,9 @@ struct sink {
 	bool wants_sync;             /* asked to be greeted again */
 	bool may_control;
 	uint64_t retry_ns, retry_pause_ns;
-	uint64_t close_by_ns;        /* SINK_CLOSING: what has not left by then is lost */
+	/* SINK_CLOSING: what was recorded before leaves first, then goodbye; by then at the latest. */
+	uint64_t close_by_ns;
+	bool is_seen_closing, is_leaving, has_said_bye;      /* is_leaving: nothing new comes in */
 	uint64_t tick_ns;            /* asked for by the viewer, or 0 */
 	char who[64];                /* the viewer's name, for LEVEL */
 	/* requests */

@@ -184,7 +184,7 @@ void writer_seal(struct writer *writer)
 		sink_push(writer->sink, block, true);
 	} else {
 		for (uint32_t i = 0; i < LIMIT_SINKS; i++)
-			if (sink_is_streaming(&sinks[i]) && !sinks[i].is_new)
+			if (sink_is_streaming(&sinks[i]) && !sinks[i].is_new && !sinks[i].is_leaving)
 				sink_push(&sinks[i], block, false);
 	}
 	writer->block = NULL;

@@ -377,11 +377,8 @@ int telem_sink_remove(int id)
 	if (emitter.is_running && id >= 0 && id < LIMIT_SINKS && sink_state(&sinks[id]) == SINK_OPEN) {
 		/* Everything up to now leaves through it first. */
 		sinks[id].close_by_ns = clock_ns() + emitter.options.linger_ns;
-		flusher_wait(flusher_flush_soon(), emitter.options.linger_ns);
-		if (sink_state(&sinks[id]) == SINK_OPEN) {
-			sink_set_state(&sinks[id], SINK_CLOSING);
-			flusher_wake();
-		}
+		sink_set_state(&sinks[id], SINK_CLOSING);
+		flusher_wake();
 		while (emitter.is_running && sink_state(&sinks[id]) == SINK_CLOSING) {
 			clock_gettime(CLOCK_MONOTONIC, &pause);
 			pause.tv_sec++;
