@@ -37,6 +37,7 @@ struct site_entry {
 	bool is_told, is_level_told;
 	const char *name, *file;     /* copies */
 	uint32_t line, field_count;
+	uint32_t owner;              /* the shard that set a gauge last, or 0; written by producers */
 	const char *fields[LIMIT_FIELDS];
 };
 
@@ -62,6 +63,7 @@ static inline uint64_t cell_count(const struct telem_cell *cell)
 struct task {
 	struct task *next, *previous;    /* in the list of live ones; next: or of free slots */
 	struct shard *shards;
+	struct shard *orphan;        /* one of them: what threads left that ended, while the task lives */
 	int id;                      /* > TASK_ENDED; slot and generation */
 	bool is_free, has_ended, is_told;
 	bool is_used;                /* the two common ones: told only when they hold something */
@@ -154,9 +156,6 @@ void levels_apply(const char *by);
 void class_level_by_name(const char *name, uint8_t level);
 /* Own level of every class, also of those that will come. */
 void class_level_of_all(uint8_t level);
-/* The shard that set a gauge last; 0: none. */
-uint32_t site_owner(const struct site_entry *site);
-void site_owner_replace(struct site_entry *site, uint32_t from, uint32_t to);
 /* -1 when there is none. */
 int class_find(const char *name);
 int site_find(const char *class_dot_name);
@@ -169,11 +168,14 @@ void site_fields(struct telem_site *place, const struct telem_field *fields, uin
 /* This thread, attached at its first call; NULL beyond the limits, at a thread's very
  * end or inside another slow path (a signal). */
 struct thread *thread_self(void);
-/* The shard of this thread in a task, made if need be; NULL when there is no room. */
+/* A new shard of this thread in a task; NULL when there is no room. Locked. */
 struct shard *shard_for(struct thread *thread, struct task *task);
 void shard_enter(struct shard *shard);
-/* Moves what a shard holds into emitter.ended and gives its memory back. Locked. */
-void shard_fold(struct thread *thread, struct shard *shard);
+/* The thread leaves a shard: what it holds stays with its task, or goes to emitter.ended
+ * when that has ended. Locked. */
+void shard_leave(struct thread *thread, struct shard *shard);
+/* A task has ended: what threads left in it ends, too. Locked. */
+void shard_leave_orphan(struct task *task);
 /* After fork, in the child: this thread is new. */
 void thread_forget(void);
 /* Before the child's first event: nothing of the parent's remains. Locked. */

@@ -175,7 +175,6 @@ struct shard *shard_for(struct thread *thread, struct task *task)
 {
 	struct shard *shard, **link = &thread->shards;
 
-	emitter_lock();
 	/* What this thread no longer works for is its to give back. */
 	while ((shard = *link)) {
 		bool is_entered = false;
@@ -183,7 +182,7 @@ struct shard *shard_for(struct thread *thread, struct task *task)
 		for (uint32_t i = 0; i <= thread->depth; i++)
 			is_entered |= thread->stack[i] == shard;
 		if (shard->task->has_ended && !is_entered)
-			shard_fold(thread, shard);
+			shard_leave(thread, shard);
 		else
 			link = &shard->next;
 	}
@@ -195,7 +194,6 @@ struct shard *shard_for(struct thread *thread, struct task *task)
 		shard->next = thread->shards;
 		thread->shards = shard;
 	}
-	emitter_unlock();
 	return shard;
 }
 
@@ -216,7 +214,7 @@ static void cell_fold(struct telem_cell *into, struct telem_cell *from, const st
 	if (count == 0 && from->min == 0 && from->max == 0 && from->streamed_frees == 0)
 		return;
 	if (site_kind_is_timed(site->kind)) {
-		if (count && (into->count == 0 || from->min < into->min))
+		if (count && (cell_count(into) == 0 || from->min < into->min))
 			into->min = from->min;
 		if (from->max > into->max)
 			into->max = from->max;
@@ -240,31 +238,60 @@ static void cell_fold(struct telem_cell *into, struct telem_cell *from, const st
 	memset(from, 0, sizeof *from);
 }
 
-void shard_fold(struct thread *thread, struct shard *shard)
+/* All of a shard that no thread writes any more into another one. */
+static void shard_fold(struct shard *into, struct shard *shard)
 {
 	struct task *task = shard->task;
 	struct shard **link;
 
-	emitter.ended_task.is_used = true;
 	for (uint32_t i = 1; i < emitter.site_count && i < shard->cell_count; i++) {
 		struct site_entry *site = &emitter.sites[i];
+		uint32_t owner = shard->id;
 
 		/* The books stay the task's until it leaves, too: its events may be on their way. */
 		task->emitted[site->class_id] += shard->cells[i].streamed + shard->cells[i].streamed_frees;
 		task->dropped[site->class_id] += shard->cells[i].dropped;
-		cell_fold(&emitter.ended.cells[i], &shard->cells[i], site, site_owner(site) == shard->id);
+		cell_fold(&into->cells[i], &shard->cells[i], site,
+			  __atomic_load_n(&site->owner, __ATOMIC_RELAXED) == shard->id);
 		shard->told[i] = 0;
-		site_owner_replace(site, shard->id, emitter.ended.id);
+		__atomic_compare_exchange_n(&site->owner, &owner, into->id, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	}
 	for (link = &task->shards; *link != shard; link = &(*link)->next_of_task)
 		;
 	*link = shard->next_of_task;
-	for (link = &thread->shards; *link != shard; link = &(*link)->next)
-		;
-	*link = shard->next;
 	shard->task = NULL;
 	shard->next = free_shards;
 	free_shards = shard;
+}
+
+void shard_leave_orphan(struct task *task)
+{
+	if (task->orphan) {
+		emitter.ended_task.is_used = true;
+		shard_fold(&emitter.ended, task->orphan);
+		task->orphan = NULL;
+	}
+}
+
+void shard_leave(struct thread *thread, struct shard *shard)
+{
+	struct task *task = shard->task;
+	struct shard **link;
+
+	for (link = &thread->shards; *link != shard; link = &(*link)->next)
+		;
+	*link = shard->next;
+	if (task->has_ended) {
+		emitter.ended_task.is_used = true;
+		shard_fold(&emitter.ended, shard);
+	} else if (!task->orphan) {
+		task->orphan = shard;
+	} else if (task->orphan->cell_count < shard->cell_count) {
+		shard_fold(shard, task->orphan);
+		task->orphan = shard;
+	} else {
+		shard_fold(task->orphan, shard);
+	}
 	task_left(task);
 }
 
@@ -281,7 +308,7 @@ static void thread_exit(void *arg)
 	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
 	thread->depth = 0;
 	while (thread->shards)
-		shard_fold(thread, thread->shards);
+		shard_leave(thread, thread->shards);
 	thread->has_ended = true;        /* the flusher empties the ring, then frees it */
 	emitter.ended_count++;
 	emitter_unlock();
@@ -337,15 +364,15 @@ static struct thread *attach(void)
 		thread->depth = 0;
 		emitter.thread_count++;
 	}
+	shard = task ? shard_for(thread, task) : NULL;
 	emitter_unlock();
 	if (!task)
 		return NULL;
-	shard = shard_for(thread, task);
 	if (!shard || pthread_setspecific(exit_key, thread) != 0) {
 		emitter_lock();
 		task->has_ended = true;
 		if (shard)
-			shard_fold(thread, shard);
+			shard_leave(thread, shard);
 		else
 			task_left(task);
 		thread->is_free = true;
@@ -396,17 +423,23 @@ static void shard_clear(struct shard *shard)
 	memset(shard->told, 0, count * sizeof *shard->told);
 }
 
+static void shard_forget(struct shard *shard)
+{
+	shard_clear(shard);
+	shard->next = free_shards;
+	free_shards = shard;
+}
+
 void shards_forget(void)
 {
 	struct thread *thread;
+	struct task *task;
 	struct shard *shard, *next;
 
 	for (thread = emitter.threads; thread; thread = thread->next) {
 		for (shard = thread->shards; shard; shard = next) {
 			next = shard->next;
-			shard_clear(shard);
-			shard->next = free_shards;
-			free_shards = shard;
+			shard_forget(shard);
 		}
 		thread->shards = NULL;
 		thread->is_free = true;
@@ -414,6 +447,9 @@ void shards_forget(void)
 		if (thread->ring)
 			ring_reset(thread->ring);
 	}
+	for (task = emitter.tasks; task; task = task->next)
+		if (task->orphan)
+			shard_forget(task->orphan);
 	shard_clear(&emitter.ended);
 	shard_clear(&emitter.shared);
 	emitter.thread_count = emitter.ended_count = 0;
@@ -435,7 +471,9 @@ static struct telem_cell *cell_make(struct telem_site *site)
 	if (thread && !is_inside && site->id && !telem_cell_(site)) {
 		/* More sites than when the shard was made: a larger one, the old one stays as it is. */
 		is_inside++;
+		emitter_lock();
 		shard = shard_for(thread, thread->stack[thread->depth]->task);
+		emitter_unlock();
 		if (shard && shard->cell_count > site->id) {
 			thread->stack[thread->depth] = shard;
 			shard_enter(shard);
@@ -497,7 +535,7 @@ void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 
 		if (cell) {
 			__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
-			__atomic_store_n(&site->owner, emitter.shared.id, __ATOMIC_RELAXED);
+			__atomic_store_n(site->owner, emitter.shared.id, __ATOMIC_RELAXED);
 			shared_add(site, 1, 0, 0, 0);
 		}
 	}

@@ -212,7 +212,7 @@ static void site_register(struct telem_site *place, const struct telem_module_ *
 		emitter.sites[id].level = level_in_force(&emitter.sites[id], id);
 	}
 	entry = &emitter.sites[id];
-	__atomic_store_n(&place->owner, site_owner(entry), __ATOMIC_RELAXED);
+	__atomic_store_n(&place->owner, &entry->owner, __ATOMIC_RELAXED);
 	place->reserved[0] = (uintptr_t)entry->places;
 	place->reserved[1] = (uintptr_t)module;
 	entry->places = place;
@@ -220,26 +220,9 @@ static void site_register(struct telem_site *place, const struct telem_module_ *
 	place_level(place, emitter_runs() ? entry->level : TELEM_OFF);
 }
 
-/* Places of one gauge are each told who set it; the first that differs from 0 counts. */
-uint32_t site_owner(const struct site_entry *entry)
-{
-	uint32_t owner = 0;
-
-	for (const struct telem_site *place = entry->places; place && !owner; place = place_next(place))
-		owner = __atomic_load_n(&place->owner, __ATOMIC_RELAXED);
-	return owner;
-}
-
-void site_owner_replace(struct site_entry *entry, uint32_t from, uint32_t to)
-{
-	for (struct telem_site *place = entry->places; place; place = place_next(place))
-		__atomic_compare_exchange_n(&place->owner, &(uint32_t){ from }, to, false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
-}
-
 bool site_fields_are_known(const struct telem_site *place)
 {
-	return __atomic_load_n(&place->reserved[2], __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&place->fields_known, __ATOMIC_RELAXED) != 0;
 }
 
 void site_fields(struct telem_site *place, const struct telem_field *fields, uint32_t field_count)
@@ -260,7 +243,7 @@ void site_fields(struct telem_site *place, const struct telem_field *fields, uin
 	}
 	if (field_count > entry->field_count)
 		entry->field_count = field_count;
-	__atomic_store_n(&place->reserved[2], 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->fields_known, 1, __ATOMIC_RELAXED);
 	emitter_unlock();
 }
 

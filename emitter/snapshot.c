@@ -75,9 +75,16 @@ static void cell_add(struct telem_cell *into, const struct telem_cell *cell, con
 	into->sum += cell->sum;
 }
 
+static uint64_t mix(uint64_t print, uint64_t figure)
+{
+	print = (print ^ figure) * 0x9e3779b97f4a7c15;
+	return print ^ print >> 32;
+}
+
+/* Any change changes it, but once in 2^64; 0: nothing was ever counted. */
 static uint64_t fingerprint(const struct telem_cell *cell)
 {
-	return cell->count + cell->sum * 3 + cell->min * 5 + cell->max * 7 + 1;
+	return mix(mix(mix(mix(0, cell->count), cell->sum), cell->min), cell->max);
 }
 
 /* One task's sums of one site. The gauge's setter counts alone. */
@@ -85,7 +92,7 @@ static bool task_cell(const struct task *task, uint32_t id, bool everything, str
 {
 	const struct site_entry *site = &emitter.sites[id];
 	bool is_set_gauge = site->kind == SITE_GAUGE && site->detail == 0, changed = false;
-	uint32_t owner = is_set_gauge ? site_owner(site) : 0;
+	uint32_t owner = is_set_gauge ? __atomic_load_n(&site->owner, __ATOMIC_RELAXED) : 0;
 
 	memset(out, 0, sizeof *out);
 	for (struct shard *shard = task->shards; shard; shard = shard->next_of_task) {
@@ -96,7 +103,7 @@ static bool task_cell(const struct task *task, uint32_t id, bool everything, str
 			continue;
 		cell = cell_read(&shard->cells[id]);
 		now = fingerprint(&cell);
-		if (now != 1 && (everything || now != shard->told[id]))
+		if (now != 0 && (everything || now != shard->told[id]))
 			changed = true;
 		if (!everything)
 			shard->told[id] = now;
@@ -252,7 +259,7 @@ static void books_write(struct writer *writer, uint64_t tick, bool everything, u
 			all[i].emitted += books[i].emitted;
 			all[i].dropped += books[i].dropped;
 			all[i].taken += books[i].taken;
-			print = print * 31 + books[i].emitted + books[i].dropped * 3 + books[i].taken * 7;
+			print = mix(mix(mix(print, books[i].emitted), books[i].dropped), books[i].taken);
 		}
 		rows.task = (uint32_t)task->id;
 		if (everything || print != task->told_books)

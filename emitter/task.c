@@ -162,11 +162,11 @@ int telem_task_enter(int id)
 
 			emitter_lock();
 			task = task_find(id);
-			if (!task)
-				result = -EINVAL;
-			emitter_unlock();
 			if (task)
 				shard = shard_for(thread, task);
+			else
+				result = -EINVAL;
+			emitter_unlock();
 		}
 	}
 	if (shard) {
@@ -201,6 +201,7 @@ void telem_task_end(int id)
 	task = task_find(id);
 	if (task) {
 		__atomic_store_n(&task->has_ended, true, __ATOMIC_RELAXED);
+		shard_leave_orphan(task);
 		task_left(task);
 	}
 	emitter_unlock();

@@ -210,8 +210,9 @@ struct telem_site {
 	struct telem_class *cls;
 	const char *name, *file;
 	uint32_t line;
-	uint32_t owner;            /* gauges: the shard that set it last */
-	uint64_t reserved[3];
+	uint32_t fields_known;
+	uint32_t *owner;           /* of the site, wherever it stands: the shard that set the gauge last */
+	uint64_t reserved[2];
 };
 
 /* One site's sums in one thread and task; that thread alone writes. An event is counted
@@ -340,6 +341,7 @@ TELEM_INLINE_ void telem_mark_(struct telem_site *site, uint8_t level, uint64_t 
 TELEM_INLINE_ void telem_gauge_set_(struct telem_site *site, uint8_t level, int64_t n)
 {
 	struct telem_cell *cell = telem_cell_(site);
+	uint32_t *owner;
 
 	if (TELEM_UNLIKELY_(!cell)) {
 		telem_gauge_slow_(site, n, false);
@@ -347,8 +349,9 @@ TELEM_INLINE_ void telem_gauge_set_(struct telem_site *site, uint8_t level, int6
 	}
 	__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
 	/* The last setter owns the gauge; written only when it changes hands. */
-	if (TELEM_UNLIKELY_(__atomic_load_n(&site->owner, __ATOMIC_RELAXED) != telem_thread_.shard))
-		__atomic_store_n(&site->owner, telem_thread_.shard, __ATOMIC_RELAXED);
+	owner = __atomic_load_n(&site->owner, __ATOMIC_RELAXED);
+	if (TELEM_UNLIKELY_(__atomic_load_n(owner, __ATOMIC_RELAXED) != telem_thread_.shard))
+		__atomic_store_n(owner, telem_thread_.shard, __ATOMIC_RELAXED);
 	if (TELEM_UNLIKELY_(level == TELEM_ALL))
 		telem_stream_coarse_(site, cell, (uint64_t)n);
 	else
@@ -415,7 +418,7 @@ __attribute__((constructor, unused)) static void telem_module_load_(void) { tele
 __attribute__((destructor, unused)) static void telem_module_unload_(void) { telem_module_leave_(&telem_module_); }
 
 #define TELEM_SITE_INIT_(cls_, kind_, unit_, detail_, name_)                                     \
-	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, 0, { 0, 0, 0 } }
+	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, 0, 0, { 0, 0 } }
 
 #ifndef __cplusplus
 #define TELEM_SITE_(cls, kind, unit, detail, name)                                               \
@@ -624,12 +627,12 @@ int telem_unused_(const char *format, ...);
 	__extension__({                                                                          \
 		void *telem_old_ = (pointer);                                                    \
 		size_t telem_had_ = telem_old_ ? malloc_usable_size(telem_old_) : 0;             \
-		void *telem_new_ = realloc(telem_old_, (bytes));                                 \
-		if (telem_new_) {                                                                \
-			if (telem_had_)                                                          \
-				TELEM_FREE(type, telem_had_);                                    \
+		size_t telem_wanted_ = (bytes);                                                  \
+		void *telem_new_ = realloc(telem_old_, telem_wanted_);                           \
+		if (telem_had_ && (telem_new_ || telem_wanted_ == 0))   /* to 0 it frees */      \
+			TELEM_FREE(type, telem_had_);                                            \
+		if (telem_new_)                                                                  \
 			TELEM_ALLOC(type, malloc_usable_size(telem_new_));                       \
-		}                                                                                \
 		telem_new_;                                                                      \
 	})
 #define TELEM_TAKEN_(type, call)                                                                 \

@@ -195,6 +195,38 @@ static uint64_t status_number(const char *key)
 static int evaluated;
 static uint64_t one(void) { evaluated++; return 1; }
 
+#define ASK(KIND, kind_, ...) \
+	reader_request(reader, (struct message){ .kind = KIND_##KIND, .kind_ = { 0, __VA_ARGS__ } })
+
+static bool keep_emitting;
+static void *emit_until_told(void *arg)
+{
+	uint64_t *count = arg;
+
+	while (__atomic_load_n(&keep_emitting, __ATOMIC_RELAXED)) {
+		TELEM_COUNT(loud, "steady", 1);
+		TELEM_SPAN(loud, "steady span")
+			++*count;
+	}
+	return NULL;
+}
+
+static void emitters_begin(pthread_t *threads, uint64_t *counts, int count)
+{
+	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < count; i++) {
+		counts[i] = 0;
+		assert_int_equal(pthread_create(&threads[i], NULL, emit_until_told, &counts[i]), 0);
+	}
+}
+
+static void emitters_end(pthread_t *threads, int count)
+{
+	__atomic_store_n(&keep_emitting, false, __ATOMIC_RELAXED);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
 /* ---- levels ---- */
 
 static void a_site_that_is_off_does_not_evaluate_its_arguments(void **state)
@@ -497,6 +529,42 @@ static void a_gauge_is_what_the_last_thread_set(void **state)
 	assert_int_equal((int64_t)site("net.clients")->sum, 3);
 }
 
+static void *set_gauge_elsewhere(void *arg)
+{
+	TELEM_GAUGE(net, "clients", ((struct setting *)arg)->value);
+	return NULL;
+}
+
+static void a_gauge_is_what_was_set_last_wherever_that_stands(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_GAUGE(net, "clients", 100);
+	in_thread(set_gauge_elsewhere, &(struct setting){ 7 });
+	hear(reader);
+	assert_int_equal((int64_t)site("net.clients")->sum, 7);
+	TELEM_GAUGE(net, "clients", 101);
+	hear(reader);
+	assert_int_equal((int64_t)site("net.clients")->sum, 101);
+}
+
+/* Also when the new figures add up to the old ones in some way. */
+static void every_change_is_told_at_the_next_tick(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(TICK, tick, 100 * MS), ACK_DONE);
+	TELEM_GAUGE_ADD(net, "up and down", 10);
+	READ_UNTIL(reader, reader_site(reader, "net.up and down") && site("net.up and down")->count == 1);
+	TELEM_GAUGE_ADD(net, "up and down", -1);
+	TELEM_GAUGE_ADD(net, "up and down", -1);
+	TELEM_GAUGE_ADD(net, "up and down", 1);
+	READ_UNTIL(reader, site("net.up and down")->count == 4);
+	assert_int_equal((int64_t)site("net.up and down")->sum, 9);
+}
+
 static void a_moved_gauge_is_the_sum_over_all_threads_also_ended_ones(void **state)
 {
 	int64_t before;
@@ -558,9 +626,11 @@ static void the_allocator_wrappers_balance_across_threads(void **state)
 	text[99999] = 'x';
 	telem_free(char, text);
 	telem_free(char, NULL);
+	text = telem_malloc(char, 1000);
+	assert_null(telem_realloc(char, text, 0));       /* frees */
 	hear(reader);
-	assert_int_equal(site("mem.char")->count, 2);
-	assert_int_equal(site("mem.char")->min, 2);
+	assert_int_equal(site("mem.char")->count, 3);
+	assert_int_equal(site("mem.char")->min, 3);
 	assert_int_equal(site("mem.char")->sum, site("mem.char")->max);
 	assert_int_equal(site("mem.struct node")->sum, site("mem.struct node")->max);
 }
@@ -874,6 +944,77 @@ static void events_belong_to_the_task_that_was_entered(void **state)
 	assert_int_equal(reader_task(reader, "inner")->event_count, 20);
 	assert_int_equal(site("loud.by task")->event_count, 50);
 	assert_int_equal(telem_task_enter(outer), -EINVAL);
+}
+
+static void *work_for(void *arg)
+{
+	assert_int_equal(telem_task_enter(*(int *)arg), 0);
+	TELEM_ALLOC(struct node, 1000);
+	TELEM_VALUE(loud, "session value", 5, TELEM_NONE);
+	telem_task_leave();
+	return NULL;
+}
+
+static void what_threads_did_for_a_task_stays_its_own_when_they_end(void **state)
+{
+	const struct reader_task *task;
+	uint64_t before;
+	int id;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	id = telem_task_new("session");
+	before = site("mem.struct node")->sum;
+	for (int i = 0; i < 3; i++) {
+		in_thread(work_for, &id);
+		hear(reader);
+		task = reader_task(reader, "session");
+		assert_int_equal(task->sums[site("mem.struct node")->id], (i + 1) * 1000);
+		assert_int_equal(site("mem.struct node")->sum, before + (uint64_t)(i + 1) * 1000);
+	}
+	work_for(&id);
+	hear(reader);
+	assert_int_equal(task->sums[site("mem.struct node")->id], 4000);
+	telem_task_end(id);
+	hear(reader);
+	assert_int_equal(site("mem.struct node")->sum, before + 4000);
+	assert_int_equal(site("loud.session value")->bucket_total, 4);
+	for (int i = 0; i < 4; i++)
+		TELEM_FREE(struct node, 1000);
+}
+
+static int contested_task;
+
+static void *enter_and_leave(void *arg)
+{
+	(void)arg;
+	while (__atomic_load_n(&keep_emitting, __ATOMIC_RELAXED))
+		if (telem_task_enter(__atomic_load_n(&contested_task, __ATOMIC_RELAXED)) == 0) {
+			TELEM_COUNT(net, "contested", 1);
+			telem_task_leave();
+		}
+	return NULL;
+}
+
+static void tasks_may_end_while_others_enter_them(void **state)
+{
+	pthread_t threads[2];
+
+	(void)state;
+	start(NULL);
+	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);
+	contested_task = telem_task_new("contested");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, enter_and_leave, NULL), 0);
+	for (int i = 0; i < 20000; i++) {
+		int before = contested_task;
+
+		__atomic_store_n(&contested_task, telem_task_new("contested"), __ATOMIC_RELAXED);
+		telem_task_end(before);
+	}
+	emitters_end(threads, 2);
+	telem_task_end(contested_task);
 }
 
 static void tasks_nest_to_a_bound_and_wrong_ids_are_refused(void **state)
@@ -1213,35 +1354,6 @@ static void with_a_listening_sink_go_those_it_let_in(void **state)
 	assert_true(reader->has_bye);
 }
 
-static bool keep_emitting;
-static void *emit_until_told(void *arg)
-{
-	uint64_t *count = arg;
-
-	while (__atomic_load_n(&keep_emitting, __ATOMIC_RELAXED)) {
-		TELEM_COUNT(loud, "steady", 1);
-		TELEM_SPAN(loud, "steady span")
-			++*count;
-	}
-	return NULL;
-}
-
-static void emitters_begin(pthread_t *threads, uint64_t *counts, int count)
-{
-	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);
-	for (int i = 0; i < count; i++) {
-		counts[i] = 0;
-		assert_int_equal(pthread_create(&threads[i], NULL, emit_until_told, &counts[i]), 0);
-	}
-}
-
-static void emitters_end(pthread_t *threads, int count)
-{
-	__atomic_store_n(&keep_emitting, false, __ATOMIC_RELAXED);
-	for (int i = 0; i < count; i++)
-		pthread_join(threads[i], NULL);
-}
-
 static void sinks_come_and_go_while_threads_emit(void **state)
 {
 	uint64_t counts[2];
@@ -1326,9 +1438,6 @@ static void more_sinks_than_the_limit_are_refused(void **state)
 }
 
 /* ---- requests ---- */
-
-#define ASK(KIND, kind_, ...) \
-	reader_request(reader, (struct message){ .kind = KIND_##KIND, .kind_ = { 0, __VA_ARGS__ } })
 
 static uint64_t class_id(const char *name)
 {
@@ -1947,6 +2056,55 @@ static void a_stop_with_a_stalled_reader_ends_within_the_linger_time(void **stat
 	reader->is_lossy = true;
 }
 
+/* A recording at path, whose end is clean and whose books are even. */
+static void assert_whole(const char *path, const char *name, uint64_t events)
+{
+	uint64_t index_offset, index_count;
+	size_t count;
+	uint8_t *bytes = (uint8_t *)fixture_read(path, &count);
+	struct reader *before = reader;
+
+	reader = reader_new(-1);
+	reader->at_end = true;
+	reader_feed(reader, bytes, count);
+	assert_true(recording_end_read(bytes + count - RECORDING_END_BYTES, &index_offset, &index_count));
+	assert_int_equal(site(name)->event_count, events);
+	reader_check_books(reader);
+	reader_free(reader);
+	reader = before;
+	free(bytes);
+}
+
+static void a_stalled_reader_does_not_cost_the_others_their_goodbye(void **state)
+{
+	const char *path = fixture_path(fixture, "beside.telem"), *first = fixture_path(fixture, "first.telem");
+	int id, stuck;
+	int64_t begin;
+
+	(void)state;
+	assert_int_equal(telem_start(&(struct telem_options){ .config = "flush=1ms", .linger_ns = 100 * MS }), 0);
+	reader = attach_fd(&stuck);
+	reader->is_lossy = true;
+	id = telem_sink_file(first);
+	assert_true(id >= 0 && telem_sink_file(path) >= 0);
+	assert_int_equal(telem_flush(5 * S), 0);
+	for (int i = 0; i < 60000; i++)
+		TELEM_COUNT(loud, "beside a stall", 1);
+	assert_int_equal(telem_sink_remove(id), 0);
+	assert_whole(first, "loud.beside a stall", 60000);
+	/* The stuck one takes its time, and no more. */
+	begin = proc_now_ms();
+	assert_int_equal(telem_sink_remove(stuck), 0);
+	assert_in_range(proc_now_ms() - begin, 0, 300 * proc_slowness());
+	reader_free(reader);
+	reader = attach_fd(NULL);
+	reader->is_lossy = true;
+	for (int i = 0; i < 60000; i++)
+		TELEM_COUNT(loud, "beside a stall", 1);
+	telem_stop();
+	assert_whole(path, "loud.beside a stall", 120000);
+}
+
 static void what_was_emitted_right_before_the_stop_arrives(void **state)
 {
 	(void)state;
@@ -2111,6 +2269,8 @@ int main(void)
 		TEST(values_keep_count_sum_extremes_and_distribution),
 		TEST(a_value_above_the_histogram_falls_into_its_last_bucket),
 		TEST(a_gauge_is_what_the_last_thread_set),
+		TEST(a_gauge_is_what_was_set_last_wherever_that_stands),
+		TEST(every_change_is_told_at_the_next_tick),
 		TEST(a_moved_gauge_is_the_sum_over_all_threads_also_ended_ones),
 		TEST(allocations_and_frees_of_a_type_balance),
 		TEST(the_allocator_wrappers_balance_across_threads),
@@ -2128,6 +2288,8 @@ int main(void)
 		TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),
 		TEST(events_belong_to_the_thread_that_made_them),
 		TEST(events_belong_to_the_task_that_was_entered),
+		TEST(what_threads_did_for_a_task_stays_its_own_when_they_end),
+		TEST(tasks_may_end_while_others_enter_them),
 		TEST(tasks_nest_to_a_bound_and_wrong_ids_are_refused),
 		TEST(tasks_made_before_the_start_can_be_entered_after_it),
 		TEST(many_short_tasks_keep_memory_flat_and_the_sums_whole),
@@ -2174,6 +2336,7 @@ int main(void)
 		TEST(after_a_flush_everything_before_it_has_been_delivered),
 		TEST(a_flush_with_a_stalled_reader_ends_in_its_time),
 		TEST(a_stop_with_a_stalled_reader_ends_within_the_linger_time),
+		TEST(a_stalled_reader_does_not_cost_the_others_their_goodbye),
 		TEST(what_was_emitted_right_before_the_stop_arrives),
 		TEST(stopping_while_threads_emit_leaves_even_books),
 		TEST(starting_and_stopping_many_times_leaks_nothing),

@@ -42,6 +42,8 @@ void reader_free(struct reader *reader)
 		close(reader->fd);
 	decoder_free(reader->decoder);
 	free(reader->sites);
+	for (uint32_t i = 0; i < TASK_SLOTS; i++)
+		free(reader->tasks[i].sums);
 	free(reader->tasks);
 	free(reader->events);
 	free(reader);
@@ -165,8 +167,15 @@ static void on_values(struct reader *reader, const struct message_values *values
 		const struct number *row = values->rows.numbers + i;
 		struct reader_site *site = told_site(reader, row[0].bits);
 
-		if (values->task != TASK_ALL)
+		if (values->task != TASK_ALL) {
+			struct reader_task *task = task_at(reader, values->task);
+
+			if (!task->sums)
+				task->sums = calloc(READER_TASK_SITES, sizeof *task->sums);
+			assert_true(task->sums && site->id < READER_TASK_SITES);
+			task->sums[site->id] = row[2].bits;
 			continue;
+		}
 		assert_true(row[1].bits >= site->count);     /* never backwards */
 		site->count = row[1].bits;
 		site->sum = row[2].bits;

@@ -25,10 +25,12 @@ struct reader_site {
 	uint64_t event_count, event_sum;
 };
 struct reader_class { char name[LIMIT_NAME_BYTES]; uint32_t level, own_level, leases, level_count; char by[64]; };
+enum { READER_TASK_SITES = 1024 };
 struct reader_task {
 	char name[LIMIT_NAME_BYTES];
 	uint64_t thread_id, event_count, next_seq;
 	bool is_known, has_ended, has_seq;
+	uint64_t *sums;                  /* [READER_TASK_SITES], by site, or NULL */
 	struct { uint64_t emitted, dropped, taken; } books[LIMIT_CLASSES];
 };
 
