@@ -52,23 +52,21 @@ uint64_t clock_ticks(void)
 	return telem_stamp();
 }
 
-static uint64_t scale(uint64_t ticks, uint64_t rate)
+uint64_t clock_rate(void)
 {
-	__extension__ typedef unsigned __int128 wide;
-
-	return (uint64_t)((wide)ticks * rate >> 32);
+	return __atomic_load_n(&clock_state.rate, __ATOMIC_RELAXED);
 }
 
 uint64_t clock_duration_ns(uint64_t ticks)
 {
-	return scale(ticks, __atomic_load_n(&clock_state.rate, __ATOMIC_RELAXED));
+	return clock_scale(ticks, clock_rate());
 }
 
 uint64_t clock_ns_of(uint64_t ticks)
 {
 	if (ticks >= clock_state.anchor_ticks)
-		return clock_state.anchor_ns + scale(ticks - clock_state.anchor_ticks, clock_state.rate);
-	return clock_state.anchor_ns - scale(clock_state.anchor_ticks - ticks, clock_state.rate);
+		return clock_state.anchor_ns + clock_scale(ticks - clock_state.anchor_ticks, clock_state.rate);
+	return clock_state.anchor_ns - clock_scale(clock_state.anchor_ticks - ticks, clock_state.rate);
 }
 
 uint64_t clock_resolution_ns(void)

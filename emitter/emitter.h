@@ -209,6 +209,14 @@ uint64_t clock_real_ns(void);
 uint64_t clock_ns_of(uint64_t ticks);
 /* A duration. Any thread. */
 uint64_t clock_duration_ns(uint64_t ticks);
+/* The same in two steps: nanoseconds per tick, times 2^32. */
+uint64_t clock_rate(void);
+static inline uint64_t clock_scale(uint64_t ticks, uint64_t rate)
+{
+	__extension__ typedef unsigned __int128 wide;
+
+	return (uint64_t)((wide)ticks * rate >> 32);
+}
 uint64_t clock_resolution_ns(void);
 
 /* ---- flusher.c ---- */

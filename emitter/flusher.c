@@ -162,7 +162,7 @@ static void write_event(struct task *task, const uint8_t *record, uint64_t now_t
 	}
 	time_ns = time_of(words[0], now_ticks);
 	if (!(words[0] & RING_PAYLOAD))
-		is_written = writer_event(task, site, time_ns, words[1], now_ns);
+		is_written = writer_event(task, site, time_ns, words[0] >> 16, words[1], now_ns);
 	else if (emitter.sites[site].kind == SITE_LOG)
 		is_written = write_log(task, site, time_ns, (const char *)record + RING_SLOT_BYTES, words[1], now_ns);
 	else
@@ -175,6 +175,50 @@ static void write_event(struct task *task, const uint8_t *record, uint64_t now_t
 		writer_count_event(&stream.shared);
 	task->taken[class_id]++;
 	task->taken_count++;
+}
+
+/* As many records as go into the open batch as they are, most at the most: what
+ * write_event() does for each, in a fifth of the time. Returns how many. */
+static inline __attribute__((always_inline)) uint32_t write_run(struct task *task, const uint8_t *records, uint32_t most,
+								 bool wide)
+{
+	struct batch_encoder *batch = &stream.shared.batch;
+	uint8_t *out = batch->encoder->bytes + batch->encoder->used, class_id = 0;
+	uint64_t mask = (1ull << RING_TIME_BITS) - 1, base = stream.shared.batch_stamp, rate = clock_rate();
+	uint32_t count, run = 0, room = batch_room(batch);
+
+	if (most > room)
+		most = room;
+	for (count = 0; count < most; count++) {
+		uint64_t words[2], ticks, dt_ns;
+		uint32_t site;
+
+		memcpy(words, records + (size_t)count * RING_SLOT_BYTES, sizeof words);
+		site = (uint32_t)words[0] & 0xffff;
+		ticks = ((words[0] >> 16) - base) & mask;
+		dt_ns = clock_scale(ticks, rate);
+		/* No event, one with a payload, or one that the batch is too old, young or narrow for. */
+		if (site - 1 >= RING_PAYLOAD - 1 || ticks >> (RING_TIME_BITS - 1) || dt_ns >> 32 || (!wide && words[1] >> 32))
+			break;
+		out = batch_put(out, wide, site, dt_ns, words[1]);
+		if (emitter.sites[site].class_id != class_id) {
+			task->taken[class_id] += run;
+			class_id = emitter.sites[site].class_id;
+			run = 0;
+		}
+		run++;
+	}
+	task->taken[class_id] += run;
+	task->taken_count += count;
+	batch_advance(batch, count);
+	return count;
+}
+
+static uint32_t write_plain(struct task *task, const uint8_t *records, uint32_t most)
+{
+	if (!stream.shared.has_batch || stream.shared.batch_task != task->id)
+		return 0;
+	return stream.shared.batch.wide ? write_run(task, records, most, true) : write_run(task, records, most, false);
 }
 
 /* Takes up to most bytes from a thread's ring. Locked. Returns bytes taken. */
@@ -194,6 +238,10 @@ static uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, boo
 		for (uint32_t at = 0; at < bytes;) {
 			uint64_t words[2];
 
+			if (!discard)
+				at += write_plain(task, flusher.taken + at, (bytes - at) / RING_SLOT_BYTES) * RING_SLOT_BYTES;
+			if (at == bytes)
+				break;
 			memcpy(words, flusher.taken + at, sizeof words);
 			if (words[0] & (RING_PAYLOAD - 1)) {
 				write_event(task, flusher.taken + at, now_ticks, now_ns, discard);

@@ -213,6 +213,7 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 
 	for (;;) {
 		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), end = ring_segment_end(ring, tail + 1);
+		uint64_t seen = 0;
 		uint32_t bytes;
 
 		if (tail >= head)
@@ -225,8 +226,11 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 			uint64_t words[2] = { slot_word(ring, at, 0), slot_word(ring, at, 1) };
 
 			memcpy(out + (at - tail), words, sizeof words);
+			seen |= words[0];
 		}
-		bytes = whole_records(out, (uint32_t)(end - tail));
+		bytes = (uint32_t)(end - tail);
+		if (seen & RING_PAYLOAD)
+			bytes = whole_records(out, bytes);
 		/* Fails when the producer gave this up meanwhile: the copy may be torn. */
 		if (__atomic_compare_exchange_n(&ring->tail, &tail, tail + bytes, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE))

@@ -204,7 +204,7 @@ bool writer_message(struct writer *writer, const struct message *message, uint64
 	return false;
 }
 
-bool writer_event(struct task *task, uint32_t site, uint64_t time_ns, uint64_t value, uint64_t now_ns)
+bool writer_event(struct task *task, uint32_t site, uint64_t time_ns, uint64_t stamp, uint64_t value, uint64_t now_ns)
 {
 	struct writer *writer = &stream.shared;
 	bool wide = value >> 32;
@@ -221,6 +221,7 @@ bool writer_event(struct task *task, uint32_t site, uint64_t time_ns, uint64_t v
 		if (batch_begin(&writer->batch, &writer->encoder, (uint32_t)task->id, task->taken_count, time_ns, wide)) {
 			writer->has_batch = true;
 			writer->batch_task = task->id;
+			writer->batch_stamp = stamp;
 			return batch_add(&writer->batch, site, time_ns, value);
 		}
 		writer_seal(writer);

@@ -169,25 +169,12 @@ bool batch_begin(struct batch_encoder *batch, struct encoder *encoder, uint32_t 
 
 bool batch_add(struct batch_encoder *batch, uint32_t site, uint64_t time_ns, uint64_t value)
 {
-	struct encoder *encoder = batch->encoder;
-	uint8_t *at = encoder->bytes + encoder->used;
-	uint64_t dt = time_ns - batch->base_ns;
+	uint64_t dt_ns = time_ns - batch->base_ns;
 
-	if (encoder->room - encoder->used < batch_record_bytes(batch->wide) || dt >> 32)
+	if (batch_room(batch) == 0 || dt_ns >> 32 || (!batch->wide && value >> 32))
 		return false;
-	if (batch->wide) {
-		at = put_u16(at, (uint16_t)site);
-		at = put_u32(at, (uint32_t)dt);
-		put_u64(at, value);
-	} else {
-		if (value >> 32)
-			return false;
-		at = put_u16(at, (uint16_t)site);
-		at = put_u32(at, (uint32_t)dt);
-		put_u32(at, (uint32_t)value);
-	}
-	encoder->used += batch_record_bytes(batch->wide);
-	batch->count++;
+	batch_put(batch->encoder->bytes + batch->encoder->used, batch->wide, site, dt_ns, value);
+	batch_advance(batch, 1);
 	return true;
 }
 

@@ -70,4 +70,22 @@ static inline uint8_t *put_bin(uint8_t *at, const void *bytes, uint8_t count)
 	__builtin_memcpy(at + 2, bytes, count);
 	return at + 2 + count;
 }
+
+/* How many more events fit. */
+static inline uint32_t batch_room(const struct batch_encoder *batch)
+{
+	return (batch->encoder->room - batch->encoder->used) / batch_record_bytes(batch->wide);
+}
+/* One event, dt_ns after the batch's base, both 32 bits; value too, unless wide. */
+static inline uint8_t *batch_put(uint8_t *at, bool wide, uint32_t site, uint64_t dt_ns, uint64_t value)
+{
+	at = put_u32(put_u16(at, (uint16_t)site), (uint32_t)dt_ns);
+	return wide ? put_u64(at, value) : put_u32(at, (uint32_t)value);
+}
+/* So many were put behind each other where the encoder was. */
+static inline void batch_advance(struct batch_encoder *batch, uint32_t count)
+{
+	batch->encoder->used += count * batch_record_bytes(batch->wide);
+	batch->count += count;
+}
 #endif
