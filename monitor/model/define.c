@@ -83,11 +83,12 @@ static struct model_site *site_make(struct model *model, const struct message_si
 {
 	struct model_site *site = model_take(model, sizeof *site, ROOM_FIGURES);
 
-	if (!site || !model_index_add(model, &model->sites, &model->site_map, told->id, site)) {
+	if (site)
+		site->id = (uint32_t)told->id;
+	if (!site || !model_site_add(model, site)) {
 		model_give(model, site, sizeof *site);
 		return NULL;
 	}
-	site->id = (uint32_t)told->id;
 	site->kind = u32(told->kind);
 	site_room(model, site);
 	return site;

@@ -10,34 +10,44 @@
 
 /* ---- events ---- */
 
-static void count_event(struct model *model, struct model_site *site, uint64_t events, uint64_t bytes)
+static void count_class(struct model *model, uint32_t class_id, uint64_t events, uint64_t bytes)
 {
-	struct model_class *class;
+	model->classes[class_id].received += events;
+	model->classes[class_id].bytes += bytes;
+}
 
+static void count_event(struct model *model, struct model_site *site, uint64_t bytes)
+{
 	if (!site)
 		return;
-	class = &model->classes[site->class_id];
-	site->received += events;
-	class->received += events;
-	class->bytes += bytes;
+	site->received++;
+	count_class(model, site->class_id, 1, bytes);
 }
 
 static void apply_batch(struct model *model, const struct message_batch *batch, uint32_t bytes)
 {
-	uint32_t count = batch->events.count;
+	uint32_t count = batch->events.count, class_id = 0, in_class = 0;
 	uint64_t each = count ? bytes / count : 0;
 	const struct event *events = batch->events.events;
 
 	model->link.events += count;
-	/* Events of one site come in runs. */
-	for (uint32_t i = 0; i < count;) {
-		uint32_t run = i + 1;
+	/* Events of one site come in runs, and those of one class in longer ones: added once. */
+	for (uint32_t i = 0, run; i < count; i = run) {
+		struct model_site *site = model_find_site(model, events[i].site);
 
-		while (run < count && events[run].site == events[i].site)
-			run++;
-		count_event(model, model_find_site(model, events[i].site), run - i, each * (run - i));
-		i = run;
+		for (run = i + 1; run < count && events[run].site == events[i].site; run++)
+			;
+		if (!site)
+			continue;
+		site->received += run - i;
+		if (site->class_id != class_id) {
+			count_class(model, class_id, in_class, each * in_class);
+			class_id = site->class_id;
+			in_class = 0;
+		}
+		in_class += run - i;
 	}
+	count_class(model, class_id, in_class, each * in_class);
 }
 
 static void number_print(char *out, size_t out_bytes, const struct number *number)
@@ -65,7 +75,7 @@ static void apply_record(struct model *model, const struct message_record *recor
 		return;
 	}
 	model->link.events++;
-	count_event(model, site, 1, bytes);
+	count_event(model, site, bytes);
 	if (!site)
 		return;
 	line.class_id = site->class_id;
@@ -91,7 +101,7 @@ static void apply_log(struct model *model, const struct message_log *log, uint32
 		return;
 	}
 	model->link.events++;
-	count_event(model, site, 1, bytes);
+	count_event(model, site, bytes);
 	if (site)
 		line.class_id = site->class_id;
 	model_text_copy(line.text, sizeof line.text, &log->text);

@@ -33,6 +33,8 @@ void model_refuse(struct model *model)
 	model->link.bad_messages++;
 }
 
+#define SITE_PAGE_BYTES (SITES_A_PAGE * sizeof(struct model_site *))
+
 /* ---- lists that are found in by key ---- */
 
 static bool list_add(struct list_of *list, void *item)
@@ -52,7 +54,7 @@ static bool list_add(struct list_of *list, void *item)
 
 static size_t index_bytes(const struct list_of *list, const struct map *map)
 {
-	return list->room * sizeof *list->items + map->slot_count * sizeof *map->slots;
+	return list->room * sizeof *list->items + (map ? map->slot_count * sizeof *map->slots : 0);
 }
 
 bool model_index_add(struct model *model, struct list_of *list, struct map *map, uint64_t key, void *item)
@@ -62,15 +64,27 @@ bool model_index_add(struct model *model, struct list_of *list, struct map *map,
 
 	/* Both grow to the double, and while they do the old ones are still there. */
 	if (model->used_bytes + 2 * before > ROOM_FIGURES &&
-	    (list->count == list->room || map->used_count * 2 >= map->slot_count))
+	    (list->count == list->room || (map && map->used_count * 2 >= map->slot_count)))
 		return false;
-	if (map_put(map, key, list->count)) {
+	if (!map || map_put(map, key, list->count)) {
 		done = list_add(list, item);
-		if (!done)
+		if (!done && map)
 			map_remove(map, key);
 	}
 	model->used_bytes += index_bytes(list, map) - before;
 	return done;
+}
+
+bool model_site_add(struct model *model, struct model_site *site)
+{
+	struct model_site ***page = &model->site_pages[site->id / SITES_A_PAGE];
+
+	if (!*page)
+		*page = model_take(model, SITE_PAGE_BYTES, ROOM_FIGURES);
+	if (!*page || !model_index_add(model, &model->sites, NULL, 0, site))
+		return false;
+	(*page)[site->id % SITES_A_PAGE] = site;
+	return true;
 }
 
 size_t model_delta_bytes(uint32_t pair_count)
@@ -123,7 +137,8 @@ void model_empty(struct model *model)
 	free(model->sites.items);
 	free(model->tasks.items);
 	free(model->task_sites.items);
-	map_fini(&model->site_map);
+	for (int i = 0; i < LIMIT_SITES / SITES_A_PAGE; i++)
+		model_give(model, model->site_pages[i], SITE_PAGE_BYTES);
 	map_fini(&model->task_map);
 	map_fini(&model->task_site_map);
 }
@@ -228,6 +243,17 @@ static void list_copy(struct list_of *out, const struct list_of *list, void *(*c
 	}
 }
 
+static void site_pages_copy(struct model *copy, bool *failed)
+{
+	for (int i = 0; i < LIMIT_SITES / SITES_A_PAGE; i++)
+		copy->site_pages[i] = copy_of(copy->site_pages[i], SITE_PAGE_BYTES, failed);
+	for (uint32_t i = 0; i < copy->sites.count && !*failed; i++) {
+		struct model_site *site = copy->sites.items[i];
+
+		copy->site_pages[site->id / SITES_A_PAGE][site->id % SITES_A_PAGE] = site;
+	}
+}
+
 struct model *model_copy(const struct model *model)
 {
 	bool failed = false;
@@ -239,7 +265,7 @@ struct model *model_copy(const struct model *model)
 	list_copy(&copy->sites, &model->sites, site_copy, &failed);
 	list_copy(&copy->tasks, &model->tasks, task_copy, &failed);
 	list_copy(&copy->task_sites, &model->task_sites, task_site_copy, &failed);
-	failed |= !map_copy(&copy->site_map, &model->site_map);
+	site_pages_copy(copy, &failed);
 	failed |= !map_copy(&copy->task_map, &model->task_map);
 	failed |= !map_copy(&copy->task_site_map, &model->task_site_map);
 	if (failed) {
@@ -250,13 +276,6 @@ struct model *model_copy(const struct model *model)
 }
 
 /* ---- finding ---- */
-
-struct model_site *model_find_site(const struct model *model, uint64_t id)
-{
-	uint32_t index = map_get(&model->site_map, id);
-
-	return index == UINT32_MAX ? NULL : model->sites.items[index];
-}
 
 struct model_task *model_find_task(const struct model *model, uint64_t id)
 {

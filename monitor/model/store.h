@@ -18,6 +18,8 @@ struct delta {
 
 struct list_of { void **items; uint32_t count, room; };      /* own, and own what they point to */
 
+enum { SITES_A_PAGE = 256 };
+
 struct model {
 	struct model_target target;
 	struct model_totals totals;
@@ -25,7 +27,9 @@ struct model {
 	struct model_class classes[LIMIT_CLASSES];
 	uint32_t class_count;
 	struct list_of sites, tasks, task_sites;
-	struct map site_map, task_map, task_site_map;
+	/* Sites by id, for each event asks: SITES_A_PAGE to a page, NULL where there is none. */
+	struct model_site **site_pages[LIMIT_SITES / SITES_A_PAGE];
+	struct map task_map, task_site_map;
 	struct model_line lines[MODEL_LINES];
 	uint64_t line_count;                 /* ever */
 	struct series series[MODEL_SERIES_COUNT];
@@ -65,9 +69,16 @@ void model_task_free(struct model *model, struct model_task *task);
 void model_pair_free(struct model *model, struct task_site *pair);
 size_t model_delta_bytes(uint32_t pair_count);
 void model_deltas_free(struct model *model, struct delta *delta);
-/* Adds to a list and to the map that finds in it. False: no room. */
+/* Adds to a list and, unless that is NULL, to the map that finds in it. False: no room. */
 bool model_index_add(struct model *model, struct list_of *list, struct map *map, uint64_t key, void *item);
-struct model_site *model_find_site(const struct model *model, uint64_t id);
+/* False: no room. */
+bool model_site_add(struct model *model, struct model_site *site);
+static inline __attribute__((always_inline)) struct model_site *model_find_site(const struct model *model, uint64_t id)
+{
+	struct model_site **page = id < LIMIT_SITES ? model->site_pages[id / SITES_A_PAGE] : NULL;
+
+	return page ? page[id % SITES_A_PAGE] : NULL;
+}
 struct model_task *model_find_task(const struct model *model, uint64_t id);
 struct task_site *model_find_pair(const struct model *model, uint64_t task, uint64_t site);
 struct task_site *model_make_pair(struct model *model, uint64_t task_id, uint64_t site);
