@@ -237,8 +237,12 @@ int main(int argc, char **argv)
 	/* Without telemetry the work gets done all the same: say so, and go on. */
 	if (telem_start(&telemetry))
 		fprintf(stderr, "telem-demo: telemetry: %s\n", telem_error());
-	if (keys_init(&keys, options.sink_address))
+	if (keys_init(&keys, options.sink_address)) {
 		fprintf(stderr, "telem-demo: telemetry: %s\n", telem_error());
+		/* But a burst counts what arrives: it has nowhere to go. */
+		if (options.burst)
+			return EXIT_USAGE;
+	}
 	if (options.burst)
 		status = burst_run(options.burst_count, options.work.thread_count, options.wait);
 	else

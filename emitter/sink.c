@@ -41,17 +41,25 @@ struct sink *sink_new(int parent)
 	return NULL;
 }
 
-int sink_options(const char *rest, char *path, size_t path_bytes, bool *control)
+int sink_options(struct sink *sink, const char *rest, bool *control)
 {
 	const char *comma = strchr(rest, ',');
 	size_t length = comma ? (size_t)(comma - rest) : strlen(rest);
 
 	if (control)
 		*control = comma && !strcmp(comma, ",control");
-	if (length == 0 || length >= path_bytes || (comma && (!control || !*control)))
+	if (length == 0)
+		sink->why = "nothing follows the colon";
+	else if (length >= sizeof sink->path)
+		sink->why = "the address is too long";
+	else if (comma && !control)
+		sink->why = "only tcp: and connect: take an option behind a comma";
+	else if (comma && !*control)
+		sink->why = "the only option is ,control";
+	if (sink->why)
 		return -EINVAL;
-	memcpy(path, rest, length);
-	path[length] = '\0';
+	memcpy(sink->path, rest, length);
+	sink->path[length] = '\0';
 	return 0;
 }
 
@@ -79,7 +87,7 @@ int sink_open(const char *address)
 	sink->scheme = scheme;
 	err = scheme->open(sink, colon + 1);
 	if (err < 0) {
-		emitter_error("sink %s: %s", address, strerror(-err));
+		emitter_error("sink %s: %s", address, sink->why ? sink->why : strerror(-err));
 		sink_free(sink);
 		return err;
 	}

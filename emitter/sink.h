@@ -21,7 +21,8 @@ enum sink_state { SINK_FREE, SINK_OPENING, SINK_OPEN, SINK_CLOSING };
 
 struct sink_scheme {
 	const char *name;            /* of the address: "fifo" */
-	/* Opens what follows the colon; 0 or a negative errno. May leave fd at -1 and wait. */
+	/* Opens what follows the colon; 0 or a negative errno, and why when that says too little.
+	 * May leave fd at -1 and wait. */
 	int (*open)(struct sink *sink, const char *rest);
 	/* fd is -1 and retry_ns has come: try again. */
 	void (*retry)(struct sink *sink, uint64_t now_ns);
@@ -36,6 +37,7 @@ struct sink {
 	const struct sink_scheme *scheme;    /* NULL: a viewer that a listening sink accepted */
 	int id, parent;              /* parent: of a viewer, else -1 */
 	char path[LIMIT_PATH_BYTES]; /* or address */
+	const char *why;             /* in words, of an open() that failed; NULL: as its errno says */
 	int fd;                      /* blocks go here; -1: nobody there now */
 	int in_fd;                   /* connections or requests come here; may be fd; -1 */
 	bool is_listening, is_connecting, is_regular, is_new, made_path;
@@ -89,8 +91,9 @@ static inline bool sink_is_streaming(const struct sink *sink)
 void sink_push(struct sink *sink, struct block_buffer *block, bool is_private);
 /* Writes what the kernel takes. Not locked. */
 void sink_write(struct sink *sink, uint64_t now_ns);
-/* The text after "scheme:" up to a comma; sets what the options say. -EINVAL. */
-int sink_options(const char *rest, char *path, size_t path_bytes, bool *control);
+/* Takes the text after "scheme:" up to a comma as the path; control: what the option says,
+ * NULL where there is none. -EINVAL. */
+int sink_options(struct sink *sink, const char *rest, bool *control);
 
 extern const struct sink_scheme scheme_unix, scheme_fifo, scheme_tcp, scheme_connect, scheme_file, scheme_fd;
 

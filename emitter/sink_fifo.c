@@ -12,7 +12,7 @@
 
 /* A FIFO of ours or root's, opened as asked. Made 0600 when there is none. Others may not
  * write to one that requests come by. */
-static int open_one(const char *path, int flags, bool *made)
+static int open_one(struct sink *sink, const char *path, int flags, bool *made)
 {
 	struct stat st;
 	int fd, err;
@@ -23,13 +23,16 @@ static int open_one(const char *path, int flags, bool *made)
 	/* Looked at before it is opened: opening a device may do things. */
 	if (lstat(path, &st) < 0)
 		return -errno;
-	if (!S_ISFIFO(st.st_mode))
+	if (!S_ISFIFO(st.st_mode)) {
+		sink->why = "is not a FIFO";
 		return -EEXIST;
+	}
 	fd = open(path, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) ||
 	    (flags == O_RDWR && (st.st_mode & 022))) {
+		sink->why = "is no FIFO of this user or of root";
 		err = -EPERM;
 		close(fd);
 		return err;
@@ -40,7 +43,7 @@ static int open_one(const char *path, int flags, bool *made)
 static void try_open(struct sink *sink, uint64_t now_ns)
 {
 	bool made;
-	int fd = open_one(sink->path, O_WRONLY, &made);
+	int fd = open_one(sink, sink->path, O_WRONLY, &made);
 
 	if (fd >= 0) {
 		sink_ready(sink, fd, sink->in_fd, sink->in_fd >= 0);
@@ -57,16 +60,16 @@ static int open_fifo(struct sink *sink, const char *rest)
 {
 	char control_path[LIMIT_PATH_BYTES + 8];
 	bool made;
-	int fd, err = sink_options(rest, sink->path, sizeof sink->path, NULL);
+	int fd, err = sink_options(sink, rest, NULL);
 
 	if (err < 0)
 		return err;
-	fd = open_one(sink->path, O_WRONLY, &made);
+	fd = open_one(sink, sink->path, O_WRONLY, &made);
 	if (fd < 0 && fd != -ENXIO)
 		return fd;
 	snprintf(control_path, sizeof control_path, "%s.ctl", sink->path);
 	/* Both ways, so that it is never at its end while viewers come and go. */
-	sink->in_fd = open_one(control_path, O_RDWR, &sink->made_path);
+	sink->in_fd = open_one(sink, control_path, O_RDWR, &sink->made_path);
 	if (sink->in_fd < 0)
 		sink->in_fd = -1;
 	snprintf(sink->who, sizeof sink->who, "fifo");

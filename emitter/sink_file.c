@@ -12,7 +12,7 @@
 
 static int open_file(struct sink *sink, const char *rest)
 {
-	int fd, err = sink_options(rest, sink->path, sizeof sink->path, NULL);
+	int fd, err = sink_options(sink, rest, NULL);
 
 	if (err < 0)
 		return err;
@@ -35,13 +35,17 @@ static int open_fd(struct sink *sink, const char *rest)
 	struct stat st;
 	int flags;
 
-	if (*end || end == rest || fd < 0)
+	if (*end || end == rest || fd < 0) {
+		sink->why = "give the number of an open file";
 		return -EINVAL;
+	}
 	if (fstat((int)fd, &st) < 0)
 		return -errno;
 	flags = fcntl((int)fd, F_GETFL);
-	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+		sink->why = "is not open for writing";
 		return -EBADF;
+	}
 	if (!S_ISREG(st.st_mode) && fcntl((int)fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -errno;
 	fcntl((int)fd, F_SETFD, FD_CLOEXEC);

@@ -25,18 +25,24 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* HOST:PORT, [V6]:PORT; numbers, or localhost: looking names up would block. */
-static int parse(char *host_port, union address *address, socklen_t *length)
+/* The sink's HOST:PORT, [V6]:PORT; numbers, or localhost: looking names up would block. */
+static int parse(struct sink *sink, union address *address, socklen_t *length)
 {
-	char *colon = strrchr(host_port, ':'), *host = host_port, *end;
+	char host_port[LIMIT_PATH_BYTES], *colon, *host = host_port, *end;
 	unsigned long port;
 
-	if (!colon || colon == host_port)
+	strcpy(host_port, sink->path);
+	colon = strrchr(host_port, ':');
+	if (!colon || colon == host_port) {
+		sink->why = "give HOST:PORT";
 		return -EINVAL;
+	}
 	*colon = '\0';
 	port = strtoul(colon + 1, &end, 10);
-	if (*end || end == colon + 1 || port > 65535)
+	if (*end || end == colon + 1 || port > 65535) {
+		sink->why = "the port is no number up to 65535";
 		return -EINVAL;
+	}
 	if (*host == '[' && colon[-1] == ']') {
 		host++;
 		colon[-1] = '\0';
@@ -56,6 +62,7 @@ static int parse(char *host_port, union address *address, socklen_t *length)
 		*length = sizeof address->v6;
 		return 0;
 	}
+	sink->why = "names are not looked up: give the host's number, or localhost";
 	return -EINVAL;
 }
 
@@ -68,18 +75,9 @@ static bool is_loopback(const union address *address)
 
 static int prepare(struct sink *sink, const char *rest, union address *address, socklen_t *length, bool *control)
 {
-	char text[LIMIT_PATH_BYTES];
-	int err = sink_options(rest, sink->path, sizeof sink->path, control);
+	int err = sink_options(sink, rest, control);
 
-	if (err < 0)
-		return err;
-	snprintf(text, sizeof text, "%s", sink->path);
-	err = parse(text, address, length);
-	if (err < 0)
-		return err;
-	if (*control && !is_loopback(address))
-		return -EACCES;
-	return 0;
+	return err < 0 ? err : parse(sink, address, length);
 }
 
 static int open_tcp(struct sink *sink, const char *rest)
@@ -91,8 +89,10 @@ static int open_tcp(struct sink *sink, const char *rest)
 
 	if (err < 0)
 		return err;
-	if (!is_loopback(&address))
+	if (!is_loopback(&address)) {
+		sink->why = "listens on loopback only: 127.0.0.1, [::1] or localhost";
 		return -EACCES;
+	}
 	fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
@@ -117,7 +117,6 @@ static void try_connect(struct sink *sink, uint64_t now_ns)
 {
 	union address address;
 	socklen_t length;
-	char text[LIMIT_PATH_BYTES];
 	int err = 0;
 
 	if (sink->is_connecting) {
@@ -128,8 +127,7 @@ static void try_connect(struct sink *sink, uint64_t now_ns)
 			sink_ready(sink, sink->fd, sink->fd, sink->may_control);
 		return;
 	}
-	snprintf(text, sizeof text, "%s", sink->path);
-	if (parse(text, &address, &length) < 0)
+	if (parse(sink, &address, &length) < 0)
 		return;
 	sink->fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sink->fd < 0) {
@@ -154,6 +152,10 @@ static int open_connect(struct sink *sink, const char *rest)
 
 	if (err < 0)
 		return err;
+	if (control && !is_loopback(&address)) {
+		sink->why = "levels are set from this machine only: leave ,control out";
+		return -EACCES;
+	}
 	sink->may_control = control;
 	snprintf(sink->who, sizeof sink->who, "viewer %d", sink->id);
 	return 0;                       /* the flusher connects: retry_ns has come long ago */

@@ -125,7 +125,7 @@ void listener_readable(struct sink *sink, uint64_t now_ns)
 
 static int open_unix(struct sink *sink, const char *rest)
 {
-	int fd, err = sink_options(rest, sink->path, sizeof sink->path, NULL);
+	int fd, err = sink_options(sink, rest, NULL);
 
 	if (err < 0)
 		return err;

@@ -104,7 +104,8 @@ static enum command_result do_quit(struct screen *screen)
 {
 	if (recorder_is_on(&screen->target->recorder) && !screen->asks_to_quit) {
 		screen->asks_to_quit = true;
-		screen_say(screen, "Recording into %s. q again ends it and quits.", screen->target->recorder.path);
+		/* What to do before the name, which may be long. */
+		screen_say(screen, "Recording: q again ends it and quits (%s)", screen->target->recorder.path);
 		return COMMAND_STAY;
 	}
 	return COMMAND_QUIT;
@@ -413,9 +414,11 @@ void commands_footer(const struct screen *screen, int width_cells, char *out, si
 	/* How to get help and how to get out are seen at any width. */
 	static const char last[] = "? help  q quit";
 	struct footer footer = { out, out_bytes - sizeof last, 0, width_cells - (int)sizeof last + 1 };
+	const struct panel *panel = screen_panel(screen);
+	bool is_open = screen->views[screen->panel].is_open;
 
 	out[0] = '\0';
-	for (const char *at = screen_panel(screen)->footer; *at;) {
+	for (const char *at = is_open && panel->footer_open ? panel->footer_open : panel->footer; *at;) {
 		const char *end = strstr(at, "  ");
 		size_t length = end ? (size_t)(end - at) : strlen(at);
 
@@ -489,14 +492,33 @@ static void prompt_key(struct screen *screen, int key)
 
 /* ---- keys ---- */
 
+/* Arrows have words: their ASCII twins are keys of their own. */
+static const struct { int key; const char *name; } special_keys[] = {
+	{ ' ', "Space" }, { '\t', "Tab" }, { KEYCODE_BACKTAB, "Shift-Tab" }, { KEYCODE_ENTER, "Enter" },
+	{ KEYCODE_ESCAPE, "Esc" }, { KEYCODE_BACKSPACE, "Backspace" }, { KEYCODE_DELETE, "Del" },
+	{ KEYCODE_INSERT, "Ins" },
+	{ KEYCODE_UP, "Up" }, { KEYCODE_DOWN, "Down" }, { KEYCODE_LEFT, "Left" }, { KEYCODE_RIGHT, "Right" },
+	{ KEYCODE_HOME, "Home" }, { KEYCODE_END, "End" }, { KEYCODE_PAGE_UP, "PgUp" }, { KEYCODE_PAGE_DOWN, "PgDn" },
+};
+
 static void key_name(int key, char *out, size_t out_bytes)
 {
-	if (key > ' ' && key < 0x7f)
-		snprintf(out, out_bytes, "%c", key);
-	else if (key > 0 && key < ' ')
+	for (size_t i = 0; i < sizeof special_keys / sizeof *special_keys; i++)
+		if (special_keys[i].key == key) {
+			snprintf(out, out_bytes, "%s", special_keys[i].name);
+			return;
+		}
+	if (key > 0 && key < ' ') {
 		snprintf(out, out_bytes, "^%c", key + '@');
-	else
+	} else if (key > KEYCODE_F0 && key <= KEYCODE_F0 + 12) {
+		snprintf(out, out_bytes, "F%d", key - KEYCODE_F0);
+	} else if (key > 0 && key < KEYCODE_HANGUP && text_char_width((uint32_t)key) > 0) {
+		char ch[UTF8_BYTES];
+
+		snprintf(out, out_bytes, "%.*s", (int)utf8_encode(ch, (uint32_t)key), ch);
+	} else {
 		snprintf(out, out_bytes, "that");
+	}
 }
 
 static bool switch_panel(struct screen *screen, int key)

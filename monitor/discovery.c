@@ -267,7 +267,7 @@ static pid_t inner_pid(pid_t pid)
 	return inner;
 }
 
-/* Is libtelem mapped, or linked in? 1 yes, 0 no, -1 not to be seen. */
+/* Is libtelem mapped, or linked in? 1 yes, 0 no, or a negative errno: not to be seen. */
 static int links_libtelem(pid_t pid)
 {
 	char path[40], line[512];
@@ -280,7 +280,7 @@ static int links_libtelem(pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return -1;
+		return -errno;
 	while (!result && fgets(line, sizeof line, file))
 		result = strstr(line, "libtelem.so") != NULL;
 	fclose(file);
@@ -289,12 +289,12 @@ static int links_libtelem(pid_t pid)
 	/* Statically: its name is in the program's symbols, unless those were stripped. */
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
 	file = fopen(path, "re");
+	if (!file)
+		return -errno;
 	bytes = malloc((1 << 20) + sizeof mark);
-	if (!file || !bytes) {
-		if (file)
-			fclose(file);
-		free(bytes);
-		return -1;
+	if (!bytes) {
+		fclose(file);
+		return -ENOMEM;
 	}
 	while (!result && (count = fread(bytes + kept, 1, 1 << 20, file)) > 0) {
 		count += kept;
@@ -302,9 +302,41 @@ static int links_libtelem(pid_t pid)
 		kept = count < sizeof mark ? count : sizeof mark;
 		memmove(bytes, bytes + count - kept, kept);
 	}
+	if (!result && ferror(file))
+		result = -errno;
 	fclose(file);
 	free(bytes);
 	return result;
+}
+
+static int no_such_process(pid_t pid, struct problem *problem)
+{
+	problem_set(problem, EXIT_NO_TARGET, "PID %d: no such process", (int)pid);
+	problem_todo(problem, "telemtop list shows the programs that can be monitored.");
+	return problem->code;
+}
+
+/* It could not be seen whether it links libtelem; err: why. expected: where its socket would be. */
+static int not_examined(pid_t pid, const char *program, int err, const char *expected, struct problem *problem)
+{
+	bool has_no_program = err == ENOENT || err == ESRCH;
+
+	if (has_no_program && !process_exists(pid))
+		return no_such_process(pid, problem);
+	if (err == EACCES || err == EPERM) {
+		problem_set(problem, EXIT_PERMISSION, "PID %d (%s): may not be examined: permission denied on /proc/%d",
+			    (int)pid, program, (int)pid);
+		problem_todo(problem, "Run as its user, or as root with CAP_SYS_PTRACE. Looked for %s.", expected);
+	} else if (has_no_program) {
+		problem_set(problem, EXIT_NOT_LINKED, "PID %d (%s): is part of the kernel: it runs no program", (int)pid,
+			    program);
+		problem_todo(problem, "telemtop list shows the programs that can be monitored.");
+	} else {
+		problem_set(problem, EXIT_INTERNAL, "PID %d (%s): cannot be examined: %s", (int)pid, program,
+			    strerror(err));
+		problem_todo(problem, "So it is not known whether it links libtelem. Looked for %s.", expected);
+	}
+	return problem->code;
 }
 
 int discovery_pid(pid_t pid, char path[108], struct problem *problem)
@@ -312,13 +344,11 @@ int discovery_pid(pid_t pid, char path[108], struct problem *problem)
 	char directory[256], program[64] = "?", proc[32], expected[300], user[33], we[33];
 	struct stat st;
 	char denied[108] = "";
+	int links;
 
 	snprintf(proc, sizeof proc, "/proc/%d", (int)pid);
-	if (stat(proc, &st) < 0) {
-		problem_set(problem, EXIT_NO_TARGET, "PID %d: no such process", (int)pid);
-		problem_todo(problem, "telemtop list shows the programs that can be monitored.");
-		return problem->code;
-	}
+	if (stat(proc, &st) < 0)
+		return no_such_process(pid, problem);
 	process_name(pid, program, sizeof program);
 	discovery_directory(directory, sizeof directory, geteuid());
 	snprintf(expected, sizeof expected, "%s/%d.sock", directory, (int)pid);
@@ -353,7 +383,10 @@ int discovery_pid(pid_t pid, char path[108], struct problem *problem)
 			     user, (unsigned)st.st_uid, we, (unsigned)geteuid(), user, st.st_uid ? " or root" : "");
 		return problem->code;
 	}
-	if (links_libtelem(pid) == 0) {
+	links = links_libtelem(pid);
+	if (links < 0)
+		return not_examined(pid, program, -links, expected, problem);
+	if (links == 0) {
 		problem_set(problem, EXIT_NOT_LINKED, "PID %d (%s): does not link libtelem", (int)pid, program);
 		problem_todo(problem, "Link libtelem and call telem_start() to see inside it.");
 		return problem->code;

@@ -177,53 +177,144 @@ static struct style badge_style(const struct screen *screen)
 	return screen->frozen ? STYLE(ROLE_ACCENT, ATTR_BOLD) : STYLE(ROLE_OK, ATTR_BOLD);
 }
 
-static void draw_identity(const struct screen *screen, const struct canvas *canvas)
+/* ---- the first row: parts that go one by one when it is narrow ---- */
+
+/* The last of these goes first. */
+enum identity_rank { STAYS, REC_BYTES, CLOCK, PID, HOST, MARK, VERSION, BRAND, INTERVAL, UP };
+
+struct identity {
+	struct identity_part {
+		char text[300];              /* "": it went */
+		struct style style;
+		int gap_cells;               /* before it */
+		enum identity_rank rank;
+	} parts[UP + 3];                     /* one of each rank but for what stays: name, badge, REC */
+	int count;
+};
+
+__attribute__((format(printf, 5, 6)))
+static void identity_add(struct identity *identity, enum identity_rank rank, int gap_cells, struct style style,
+			 const char *format, ...)
 {
-	const struct target *target = screen->target;
+	struct identity_part *part = &identity->parts[identity->count++];
+	char text[sizeof part->text];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	clean(part->text, sizeof part->text, text);
+	part->style = style;
+	part->gap_cells = gap_cells;
+	part->rank = rank;
+}
+
+static void identity_badge(struct identity *identity, const struct screen *screen)
+{
+	char badge[64];
+	const char *more;
+
+	screen_badge(screen, badge, sizeof badge);
+	/* Behind LIVE the interval, behind FROZEN's age what has come since. */
+	more = !strncmp(badge, "LIVE ", 5) ? badge + 4 : strstr(badge, "  ");
+	if (!more)
+		more = badge + strlen(badge);
+	identity_add(identity, STAYS, 3, badge_style(screen), "%.*s", (int)(more - badge), badge);
+	identity_add(identity, INTERVAL, (int)strspn(more, " "), badge_style(screen), "%s", more + strspn(more, " "));
+}
+
+static void identity_recording(struct identity *identity, const struct screen *screen)
+{
+	const struct recorder *recorder = &screen->target->recorder;
+	const struct style style = STYLE(ROLE_BAD, ATTR_BOLD);
+	char time[16], bytes[UNITS_BYTES];
+
+	if (!recorder_is_on(recorder))
+		return;
+	if (recorder->is_full) {
+		identity_add(identity, STAYS, 3, style, "REC disk full");
+		return;
+	}
+	minutes(time, sizeof time, model_time_ns(screen->target->session.model) - recorder->started_ns);
+	units_bytes(bytes, (double)recorder->recording.offset);
+	identity_add(identity, STAYS, 3, style, "REC %s", time);
+	identity_add(identity, REC_BYTES, 1, style, "%s", bytes);
+}
+
+/* From the left; the name is the second, the clock the last. */
+static void identity_collect(struct identity *identity, const struct screen *screen, int width_cells)
+{
 	const struct model *model = screen_model(screen);
 	const struct model_target *who = model_target(model);
-	char badge[64], name[200], host[200], part[600], clock[UNITS_BYTES], up[UNITS_BYTES];
-	bool is_wide = canvas->width_cells >= 100;
-	int x;
+	char text[UNITS_BYTES];
 
-	clean(name, sizeof name, who->is_known ? who->name : target->address.text);
-	clean(host, sizeof host, who->host);
-	screen_badge(screen, badge, sizeof badge);
-	x = canvas_text(canvas, 0, 0, STYLE(ROLE_DIM), "telemtop  ");
-	x = canvas_text(canvas, x, 0, STYLE(ROLE_TITLE, ATTR_BOLD), name);
+	identity_add(identity, BRAND, 0, STYLE(ROLE_DIM), "telemtop  ");
+	identity_add(identity, STAYS, 0, STYLE(ROLE_TITLE, ATTR_BOLD), "%s",
+		     who->is_known ? who->name : screen->target->address.text);
 	if (who->is_known) {
-		snprintf(part, sizeof part, " %llu @%s", (unsigned long long)who->pid, host);
-		x = canvas_text(canvas, x, 0, STYLE(ROLE_TEXT), part);
+		identity_add(identity, PID, 1, STYLE(ROLE_TEXT), "%llu", (unsigned long long)who->pid);
+		identity_add(identity, HOST, 1, STYLE(ROLE_TEXT), "@%s", who->host);
 	}
-	x = put_gap(canvas, x + 3, 0, badge_style(screen), badge);
+	identity_badge(identity, screen);
 	if (who->is_known && who->start_ns && model_time_ns(model) > who->start_ns) {
-		units_uptime(up, (double)(model_time_ns(model) - who->start_ns));
-		snprintf(part, sizeof part, "up %s", up);
-		x = put_gap(canvas, x, 0, STYLE(ROLE_TEXT), part);
+		units_uptime(text, (double)(model_time_ns(model) - who->start_ns));
+		identity_add(identity, UP, 3, STYLE(ROLE_TEXT), "up %s", text);
 	}
-	if (is_wide && who->is_known && canvas->width_cells >= 160) {
-		snprintf(part, sizeof part, "libtelem %s, protocol %u", who->version, who->major);
-		clean(name, sizeof name, part);
-		x = put_gap(canvas, x, 0, STYLE(ROLE_DIM), name);
+	if (who->is_known && width_cells >= 160)
+		identity_add(identity, VERSION, 3, STYLE(ROLE_DIM), "libtelem %s, protocol %u", who->version,
+			     who->major);
+	identity_recording(identity, screen);
+	if (width_cells >= 100 && model_mark_ns(model)) {
+		units_clock(text, model_real_ns(model, model_mark_ns(model)), 0);
+		identity_add(identity, MARK, 3, STYLE(ROLE_TEXT), "mark %s", text);
 	}
-	if (recorder_is_on(&target->recorder)) {
-		char time[16], bytes[UNITS_BYTES];
+	units_clock(text, model_ticks(model) ? model_real_ns(model, model_time_ns(model)) : screen->real_ns, 0);
+	identity_add(identity, CLOCK, 2, STYLE(ROLE_TEXT), "%s", text);
+}
 
-		minutes(time, sizeof time, model_time_ns(target->session.model) - target->recorder.started_ns);
-		units_bytes(bytes, (double)target->recorder.recording.offset);
-		if (target->recorder.is_full)
-			snprintf(part, sizeof part, "REC disk full");
-		else
-			snprintf(part, sizeof part, "REC %s %s", time, bytes);
-		x = put_gap(canvas, x, 0, STYLE(ROLE_BAD, ATTR_BOLD), part);
+/* Until it fits: the least important part goes, and when only what stays is left, the name is cut. */
+static void identity_fit(struct identity *identity, const struct canvas *canvas)
+{
+	for (;;) {
+		struct identity_part *name = &identity->parts[1], *least = name;
+		char whole[sizeof name->text];
+		int over = -canvas->width_cells;
+
+		for (int i = 0; i < identity->count; i++) {
+			struct identity_part *part = &identity->parts[i];
+
+			if (!part->text[0])
+				continue;
+			over += part->gap_cells + canvas_text_width(canvas, part->text);
+			if (part->rank > least->rank)
+				least = part;
+		}
+		if (over <= 0)
+			return;
+		if (least != name) {
+			least->text[0] = '\0';
+			continue;
+		}
+		strcpy(whole, name->text);
+		text_fit(name->text, sizeof name->text, whole, canvas_text_width(canvas, whole) - over,
+			 canvas_glyphs(canvas));
+		return;
 	}
-	if (is_wide && model_mark_ns(model)) {
-		units_clock(clock, model_real_ns(model, model_mark_ns(model)), 0);
-		snprintf(part, sizeof part, "mark %s", clock);
-		put_gap(canvas, x, 0, STYLE(ROLE_TEXT), part);
-	}
-	units_clock(clock, model_ticks(model) ? model_real_ns(model, model_time_ns(model)) : screen->real_ns, 0);
-	canvas_text_right(canvas, canvas->width_cells, 0, STYLE(ROLE_TEXT), clock);
+}
+
+static void draw_identity(const struct screen *screen, const struct canvas *canvas)
+{
+	struct identity identity = { .count = 0 };
+	const struct identity_part *clock;
+	int x = 0;
+
+	identity_collect(&identity, screen, canvas->width_cells);
+	identity_fit(&identity, canvas);
+	clock = &identity.parts[identity.count - 1];
+	for (const struct identity_part *part = identity.parts; part < clock; part++)
+		if (part->text[0])
+			x = canvas_text(canvas, x + part->gap_cells, 0, part->style, part->text);
+	canvas_text_right(canvas, canvas->width_cells, 0, clock->style, clock->text);
 }
 
 /* "▲" when it rose by more than a hundredth in the last ten seconds. */

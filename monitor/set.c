@@ -5,6 +5,8 @@
 
 #include "monitor/headless.h"
 
+static const char example[] = "For example: flush=50ms ring=1M policy=overwrite";
+
 /* flush=, ring= and policy= are the program's settings, not levels: they stay. Returns
  * false when the setting is none of these; then it names a class. */
 static bool send_setting(struct headless *headless, const char *setting, struct problem *problem)
@@ -30,7 +32,7 @@ static bool send_setting(struct headless *headless, const char *setting, struct 
 		target_request(&headless->target, &message, &id);
 	} else {
 		problem_set(problem, EXIT_USAGE, "bad setting: \"%s\"", setting);
-		problem_todo(problem, "For example: flush=50ms ring=1M policy=overwrite");
+		problem_todo(problem, "%s", example);
 	}
 	return true;
 }
@@ -82,6 +84,20 @@ static void report(struct headless *headless)
 		headless_over(headless, EXIT_DONE);
 }
 
+/* is_setting: a setting of the program was, not a level. */
+static void refused(struct headless *headless, const struct request *request, bool is_setting)
+{
+	bool is_value = request->code == ACK_LIMIT || request->code == ACK_BAD;
+	struct problem problem = { 0 };
+
+	problem_set(&problem, request->code == ACK_DENIED ? EXIT_PERMISSION : is_value ? EXIT_USAGE : EXIT_INTERNAL,
+		    "%s: refused: %s", headless->target.address.text, request->text);
+	if (is_value)
+		problem_todo(&problem, "%s",
+			     is_setting ? example : "Levels are leases: end other viewers, or give --keep.");
+	headless_over(headless, problem_print(&problem));
+}
+
 static void set_change(struct headless *headless, bool tick)
 {
 	struct target *target = &headless->target;
@@ -101,11 +117,8 @@ static void set_change(struct headless *headless, bool tick)
 		if (!request || !request->is_answered)
 			return;
 		if (request->code != ACK_DONE) {
-			struct problem problem = { 0 };
-
-			problem_set(&problem, request->code == ACK_DENIED ? EXIT_PERMISSION : EXIT_INTERNAL, "%s: refused: %s",
-				    target->address.text, request->text);
-			headless_over(headless, problem_print(&problem));
+			/* Settings were sent before the levels. */
+			refused(headless, request, i + (uint32_t)target->wish_count < headless->request_count);
 			return;
 		}
 	}

@@ -1215,6 +1215,37 @@ static void a_file_that_is_there_is_not_written_over(void **state)
 	assert_int_equal(telem_sink_unix(path), -EADDRINUSE);
 }
 
+static void a_sink_that_cannot_be_opened_says_why_in_words(void **state)
+{
+	static const struct { const char *address; int err; const char *why; } bad[] = {
+		{ "tcp:0.0.0.0:7070", -EACCES, "listens on loopback only: 127.0.0.1, [::1] or localhost" },
+		{ "tcp:0.0.0.0:7070,control", -EACCES, "listens on loopback only: 127.0.0.1, [::1] or localhost" },
+		{ "connect:192.0.2.1:70,control", -EACCES, "levels are set from this machine only: leave ,control out" },
+		{ "tcp:web:70", -EINVAL, "names are not looked up: give the host's number, or localhost" },
+		{ "connect:web:70", -EINVAL, "names are not looked up: give the host's number, or localhost" },
+		{ "tcp:127.0.0.1", -EINVAL, "give HOST:PORT" },
+		{ "tcp:localhost:99999", -EINVAL, "the port is no number up to 65535" },
+		{ "tcp:localhost:70,contro", -EINVAL, "the only option is ,control" },
+		{ "fifo:/etc/passwd", -EEXIST, "is not a FIFO" },
+		{ "fifo:/tmp/a,control", -EINVAL, "only tcp: and connect: take an option behind a comma" },
+		{ "unix:", -EINVAL, "nothing follows the colon" },
+		{ "fd:x", -EINVAL, "give the number of an open file" },
+		{ "file:/no/such/dir/f", -ENOENT, "No such file or directory" },
+	};
+	char text[200];
+
+	(void)state;
+	start(NULL);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(telem_sink_add(bad[i].address), bad[i].err);
+		snprintf(text, sizeof text, "sink %s: %s", bad[i].address, bad[i].why);
+		assert_string_equal(telem_error(), text);
+	}
+	/* What went wrong before stays known when a sink opens. */
+	assert_true(telem_sink_tcp_listen("127.0.0.1", 0, false) >= 0);
+	assert_string_equal(telem_error(), text);
+}
+
 static void a_fifo_has_a_way_back(void **state)
 {
 	const char *path = fixture_path(fixture, "app.fifo");
@@ -2298,6 +2329,7 @@ int main(void)
 		TEST(a_program_connects_to_a_reader_and_again_when_it_is_back),
 		TEST(a_recording_is_the_stream_with_a_clean_end),
 		TEST(a_file_that_is_there_is_not_written_over),
+		TEST(a_sink_that_cannot_be_opened_says_why_in_words),
 		TEST(a_fifo_has_a_way_back),
 		TEST(a_fifo_nobody_reads_takes_no_requests),
 		TEST(a_fifo_way_back_that_others_can_write_to_is_not_used),

@@ -720,6 +720,46 @@ static void estimates_have_a_tilde(void **state)
 	model_free(model);
 }
 
+/* A program with many tasks leaves their histograms out, and tells the rest. */
+static void percentiles_of_a_task_are_a_dash_once_its_histogram_is_old(void **state)
+{
+	struct model *model = model_new();
+	uint64_t told[HISTOGRAM_BUCKETS] = { 0 }, four[4] = { 100, 100 * 5000, 5000, 5000 };
+	char *text;
+
+	(void)state;
+	told[histogram_index(5000)] = 100;
+	tell_hello(model);
+	tell_definitions(model);
+	tell_values(model, 1, TASK_ALL, QUERY, four);
+	tell_values(model, 1, IO_0, QUERY, four);
+	tell_buckets(model, 1, IO_0, QUERY, told);
+	tell_snapshot(model, 1, mib);
+	view.is_open = true;
+	view.open_id = QUERY;
+	check_shows(&panel_latency, model, 120, 36, "   100  5.00 µs  5.00 µs  5.00 µs");
+	/* The latest values are on their way into the buckets. */
+	four[0] = 102;
+	tell_values(model, 2, IO_0, QUERY, four);
+	tell_snapshot(model, 2, mib);
+	check_shows(&panel_latency, model, 120, 36, "   102  5.00 µs  5.00 µs  5.00 µs");
+	/* In the middle of a tick the buckets are still to come: no dash flickers. */
+	four[0] = 200;
+	tell_values(model, 3, IO_0, QUERY, four);
+	check_shows(&panel_latency, model, 120, 36, "   200  5.00 µs  5.00 µs  5.00 µs");
+	tell_snapshot(model, 3, mib);
+	check_shows(&panel_latency, model, 120, 36, "   200        –        –  5.00 µs");
+	text = picture(&panel_latency, model, 120, 36, GLYPHS_ASCII);
+	check_text(text, "   200        -        -  5.00 us", true);
+	free(text);
+	/* And with fewer tasks it is told again. */
+	told[histogram_index(5000)] = 200;
+	tell_buckets(model, 4, IO_0, QUERY, told);
+	tell_snapshot(model, 4, mib);
+	check_shows(&panel_latency, model, 120, 36, "   200  5.00 µs  5.00 µs  5.00 µs");
+	model_free(model);
+}
+
 static void books_that_do_not_balance_say_by_how_much(void **state)
 {
 	struct model *model = model_new();
@@ -1117,6 +1157,7 @@ int main(void)
 		TEST(nothing_has_a_reason), TEST(nothing_declared_says_so), TEST(declared_but_never_entered_is_listed),
 		TEST(classes_that_are_off_are_named_with_their_key), TEST(a_level_says_who_set_it), TEST(a_filter_that_hides_all_says_so),
 		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times), TEST(estimates_have_a_tilde),
+		TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),
 		TEST(books_that_do_not_balance_say_by_how_much),
 		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item), TEST(order_holds_while_the_cursor_is_in_the_list),
 		TEST(gone_rows_stay_until_let_go), TEST(sorting_goes_round_the_columns),

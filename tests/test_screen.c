@@ -373,6 +373,69 @@ static void below_40x6_plain_rows_are_left_and_then_a_letter(void **state)
 	free(text);
 }
 
+/* The first row of a screen so wide. */
+static const char *first_row(int width)
+{
+	static char row[400];
+	char *text = drawn(width, 24, GLYPHS_BLOCKS);
+
+	snprintf(row, sizeof row, "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+	return row;
+}
+
+static void record_into(const char *name)
+{
+	commands_record(&screen, fixture_path(&fixture, "%s", name));
+	assert_true(recorder_is_on(&target.recorder));
+	story_ticks(&story, 42);
+	hear_story();
+}
+
+static void the_first_row_gives_up_what_matters_least(void **state)
+{
+	(void)state;
+	record_into("r.telem");
+	assert_string_equal(first_row(72), "telemtop  imgsrv 4711 @web2   LIVE 1 s   REC 00:42 239 KiB      22:15:12");
+	assert_string_equal(first_row(65), "telemtop  imgsrv 4711 @web2   LIVE   REC 00:42 239 KiB   22:15:12");
+	assert_string_equal(first_row(60), "imgsrv 4711 @web2   LIVE   REC 00:42 239 KiB        22:15:12");
+	assert_string_equal(first_row(50), "imgsrv 4711   LIVE   REC 00:42 239 KiB    22:15:12");
+	assert_string_equal(first_row(46), "imgsrv   LIVE   REC 00:42 239 KiB     22:15:12");
+	assert_string_equal(first_row(40), "imgsrv   LIVE   REC 00:42 239 KiB");
+}
+
+static void the_first_row_never_runs_into_its_clock(void **state)
+{
+	char row[400];
+
+	(void)state;
+	story.hello.name = text_of("a-server-with-a-long-name-界界界");
+	story.hello.host = text_of("ip-10-0-31-117.example.org");
+	story_greet(&story);
+	record_into("r.telem");
+	model_set_mark(target.session.model);
+	for (int frozen = 0; frozen < 2; frozen++, press(' '))
+		for (int width = 40; width <= 200; width++) {
+			const char *clock;
+
+			snprintf(row, sizeof row, "%s", first_row(width));
+			assert_true(text_width(row) <= width);
+			assert_non_null(strstr(row, "REC 00:42"));
+			assert_non_null(strstr(row, frozen ? "   FROZEN -0 s" : "   LIVE"));
+			assert_non_null(strstr(row, "a-s"));
+			clock = strstr(row, "22:15:12");
+			while (clock && strstr(clock + 1, "22:15:12"))          /* after the mark's */
+				clock = strstr(clock + 1, "22:15:12");
+			if (width >= 80)
+				assert_non_null(clock);
+			if (clock) {
+				assert_int_equal(clock[8], '\0');
+				assert_memory_equal(clock - 2, "  ", 2);
+				assert_int_equal(text_width(row), width);
+			}
+		}
+}
+
 static void ascii_is_ascii(void **state)
 {
 	char *text;
@@ -456,13 +519,66 @@ static void an_unknown_key_is_named(void **state)
 	press(KEYCODE_CTRL('T'));
 	said("No key \"^T\" here. ? for help.");
 	press(0x20ac);
+	said("No key \"€\" here. ? for help.");
+	press(0x200b);                  /* one that cannot be seen */
 	said("No key \"that\" here. ? for help.");
-	press(KEYCODE_F0 + 12);
+	press(KEYCODE_UNKNOWN);
 	said("No key \"that\" here. ? for help.");
 	press(KEYCODE_ESCAPE);
 	said("");
 	press('<');                     /* of replays only */
 	said("No key \"<\" here. ? for help.");
+}
+
+static void an_unknown_key_without_a_letter_has_its_name(void **state)
+{
+	static const struct { int key; const char *name; } named[] = {
+		{ KEYCODE_ENTER, "Enter" }, { KEYCODE_PAGE_UP, "PgUp" }, { KEYCODE_PAGE_DOWN, "PgDn" },
+		{ KEYCODE_HOME, "Home" }, { KEYCODE_END, "End" }, { KEYCODE_UP, "Up" }, { KEYCODE_DOWN, "Down" },
+		{ KEYCODE_LEFT, "Left" }, { KEYCODE_RIGHT, "Right" }, { KEYCODE_F0 + 2, "F2" }, { KEYCODE_F0 + 12, "F12" },
+		{ KEYCODE_BACKSPACE, "Backspace" }, { KEYCODE_DELETE, "Del" }, { KEYCODE_INSERT, "Ins" },
+	};
+	char text[100];
+
+	(void)state;
+	press('8');                     /* has no list */
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+		press(named[i].key);
+		snprintf(text, sizeof text, "No key \"%s\" here. ? for help.", named[i].name);
+		said(text);
+	}
+	press('c');
+	press('\t');
+	said("No class has the letter \"Tab\".");
+	press('c');
+	press(' ');
+	said("No class has the letter \"Space\".");
+	press('c');
+	press(KEYCODE_BACKTAB);
+	said("No class has the letter \"Shift-Tab\".");
+}
+
+static void the_last_row_offers_enter_only_where_it_opens(void **state)
+{
+	char line[200];
+
+	(void)state;
+	for (int digit = '2'; digit <= '3'; digit++) {
+		press(digit);
+		commands_footer(&screen, 80, line, sizeof line);
+		assert_non_null(strstr(line, "⏎ "));
+		assert_null(strstr(line, "Esc back"));
+		press(KEYCODE_ENTER);
+		free(drawn(80, 24, GLYPHS_BLOCKS));
+		commands_footer(&screen, 80, line, sizeof line);
+		assert_null(strstr(line, "⏎"));
+		assert_non_null(strstr(line, "Esc back"));
+		press(KEYCODE_ENTER);
+		said("No key \"Enter\" here. ? for help.");
+		press(KEYCODE_ESCAPE);
+		commands_footer(&screen, 80, line, sizeof line);
+		assert_non_null(strstr(line, "⏎ "));
+	}
 }
 
 /* ---- keys: levels ---- */
@@ -712,7 +828,7 @@ static void recording_starts_and_ends_and_q_asks_once(void **state)
 	assert_int_equal(chdir(here), 0);
 	golden("recording");
 	assert_int_equal(press('q'), COMMAND_STAY);
-	said("Recording into imgsrv-20231114-221430.telem. q again ends it and quits.");
+	said("Recording: q again ends it and quits (imgsrv-20231114-221430.telem)");
 	assert_int_equal(press('q'), COMMAND_QUIT);
 	press('R');
 	said("Recording ended: imgsrv-20231114-221430.telem, whole.");
@@ -886,8 +1002,11 @@ int main(void)
 		TEST(lost_keeps_the_last_picture), TEST(ended_says_whether_it_said_goodbye),
 		TEST(frozen_holds_the_picture_while_figures_come_in), TEST(frozen_survives_that_the_program_is_replaced),
 		TEST(names_from_the_stream_are_clean_on_every_screen), TEST(no_size_is_too_small),
-		TEST(below_40x6_plain_rows_are_left_and_then_a_letter), TEST(ascii_is_ascii), TEST(digits_and_tab_go_to_panels),
+		TEST(below_40x6_plain_rows_are_left_and_then_a_letter), TEST(ascii_is_ascii),
+		TEST(the_first_row_gives_up_what_matters_least), TEST(the_first_row_never_runs_into_its_clock),
+		TEST(digits_and_tab_go_to_panels),
 		TEST(help_opens_deepens_and_closes), TEST(the_ways_out), TEST(an_unknown_key_is_named),
+		TEST(an_unknown_key_without_a_letter_has_its_name), TEST(the_last_row_offers_enter_only_where_it_opens),
 		TEST(the_class_strip_moves_a_class_to_its_next_level), TEST(a_class_may_have_the_letter_q),
 		TEST(letters_of_all_classes), TEST(an_answer_is_told_when_it_comes),
 		TEST(without_a_way_or_permission_nothing_is_asked_for), TEST(sync_asks_to_flush_and_tell_again),

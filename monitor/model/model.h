@@ -85,9 +85,10 @@ struct task_site {
 	uint32_t task, site;
 	uint64_t count, sum, min, max;
 	double rate_per_s;
-	uint64_t *buckets;                   /* or NULL */
+	uint64_t told_count;                 /* at the last tick */
+	uint64_t *buckets;                   /* or NULL; hold less than told_count when the target leaves them out */
 	/* private to the model */
-	uint64_t told_count, told_sum, told_max;
+	uint64_t told_sum, told_max;
 	uint32_t next_site;                  /* of the same task; 0: the last */
 };
 

@@ -63,6 +63,7 @@ struct panel {
 	const char *help;                    /* one line */
 	const char *const *keys;             /* "s r\tsort by next column, reverse", …, NULL */
 	const char *footer;                  /* keys for the last row: "w window  L log y" or "" */
+	const char *footer_open;             /* while an item is opened; NULL: the same */
 	void (*draw)(const struct model *model, struct panel_view *view, const struct canvas *canvas);
 	/* A key (widgets/key.h) that the screen did not take; false: not ours. */
 	bool (*key)(const struct model *model, struct panel_view *view, int key);

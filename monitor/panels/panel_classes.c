@@ -528,6 +528,7 @@ const struct panel panel_classes = {
 	.help = "what is recorded, and what that costs",
 	.keys = keys,
 	.footer = "x next level  X off  ⏎ sites",
+	.footer_open = "x next level  X off  Esc back",
 	.draw = draw,
 	.key = on_key,
 };

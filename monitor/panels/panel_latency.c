@@ -564,7 +564,9 @@ static double pair_quantile(const struct task_site *pair, uint32_t permille)
 
 	for (int i = 0; pair->buckets && i < HISTOGRAM_BUCKETS; i++)
 		total += pair->buckets[i];
-	if (total == 0)
+	/* A program with many tasks goes on telling their counts, but no buckets: those are old
+	 * then. The latest value or two may still be on their way into them. */
+	if (total == 0 || total + 2 < pair->told_count)
 		return NAN;
 	/* In the middle of its bucket, but never past what was really seen. */
 	return fmax(fmin((double)histogram_quantile(pair->buckets, total, permille), (double)pair->max), (double)pair->min);
@@ -793,6 +795,7 @@ const struct panel panel_latency = {
 	.help = "how long spans and latencies take, worst first",
 	.keys = keys,
 	.footer = "⏎ open  w window  s sort  / filter  L log y",
+	.footer_open = "Esc back  ↑↓ next span  w window  L log y",
 	.draw = draw,
 	.key = on_key,
 };

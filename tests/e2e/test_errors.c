@@ -102,6 +102,39 @@ static void process_with_libtelem_that_did_not_start_it(void **state)
 		     "  It must call telem_start(). Looked for %s/telem/%s.sock.\n", pid_of(demo), fixture->dir, pid_of(demo));
 }
 
+/* Of our own user, or we are root; and still the kernel does not let us look. */
+static void process_that_may_not_be_examined(void **state)
+{
+	struct fixture *fixture = *state;
+	struct proc *sleeper = proc_start(.argv = PROC_LIST("sleep", "100"));
+
+	if (geteuid() != 0 ||
+	    run("setpriv", "--bounding-set=-sys_ptrace", "cat", fmt("/proc/%s/exe", pid_of(sleeper))).code == 0) {
+		print_message("needs root that may see into other processes\n");
+		skip();
+	}
+	assert_error(run("setpriv", "--bounding-set=-sys_ptrace", bin("telemtop"), "lines", pid_of(sleeper)), 5,
+		     "telemtop: PID %s (sleep): may not be examined: permission denied on /proc/%s\n"
+		     "  Run as its user, or as root with CAP_SYS_PTRACE. Looked for %s/telem/%s.sock.\n",
+		     pid_of(sleeper), pid_of(sleeper), fixture->dir, pid_of(sleeper));
+}
+
+static void kernel_thread(void **state)
+{
+	char *name = access("/proc/2/comm", R_OK) == 0 ? fixture_read("/proc/2/comm", NULL) : NULL;
+	bool is_one = name && !strcmp(name, "kthreadd\n");
+
+	(void)state;
+	free(name);
+	if (geteuid() != 0 || !is_one) {
+		print_message("needs root, and a kernel that shows its threads\n");
+		skip();
+	}
+	assert_error(telemtop("lines", "2"), 4,
+		     "telemtop: PID 2 (kthreadd): is part of the kernel: it runs no program\n"
+		     "  telemtop list shows the programs that can be monitored.\n");
+}
+
 static void unknown_name(void **state)
 {
 	(void)state;
@@ -337,6 +370,16 @@ static void demo_says_what_is_wrong_with_its_command_line(void **state)
 		     "telem-demo: no files found; name files or folders that have some, e.g. /usr/include\n", fixture->dir);
 }
 
+static void burst_without_its_sink_is_no_burst(void **state)
+{
+	(void)state;
+	assert_error(run(bin("telem-demo"), "--burst", "10", "--sink", "tcp:0.0.0.0:7070"), 2,
+		     "telem-demo: telemetry: sink tcp:0.0.0.0:7070: "
+		     "listens on loopback only: 127.0.0.1, [::1] or localhost\n");
+	assert_error(run(bin("telem-demo"), "--burst", "10", "--sink", "nowhere"), 2,
+		     "telem-demo: telemetry: sink nowhere: no such kind of address");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -346,6 +389,8 @@ int main(void)
 		TEST(no_such_process),
 		TEST(process_without_libtelem),
 		TEST(process_with_libtelem_that_did_not_start_it),
+		TEST(process_that_may_not_be_examined),
+		TEST(kernel_thread),
 		TEST(unknown_name),
 		TEST(two_programs_of_one_name),
 		TEST(program_of_another_user),
@@ -358,6 +403,7 @@ int main(void)
 		TEST(wrong_options),
 		TEST(help_and_version),
 		TEST(demo_says_what_is_wrong_with_its_command_line),
+		TEST(burst_without_its_sink_is_no_burst),
 	};
 
 	return cmocka_run_group_tests_name("errors", tests, NULL, NULL);

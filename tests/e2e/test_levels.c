@@ -235,8 +235,14 @@ static void flush_ring_and_policy_are_set_or_refused_with_words(void **state)
 	struct said said = telemtop("set", pid_of(demo), "flush=50ms", "policy=overwrite", "ring=2M");
 
 	assert_code(said, 0);
-	said = telemtop("set", pid_of(demo), "flush=1h");
-	assert_has(said.err, "refused: the flush interval is 1 ms to 10 s");
+	said = telemtop("set", pid_of(demo), "flush=1h", "mem=all");
+	assert_code(said, 2);
+	assert_string_equal(said.out, "");
+	assert_string_equal(said.err, fmt("telemtop: %s: refused: the flush interval is 1 ms to 10 s\n"
+					  "  For example: flush=50ms ring=1M policy=overwrite\n", pid_of(demo)));
+	said = telemtop("set", pid_of(demo), "ring=1");
+	assert_code(said, 2);
+	assert_has(said.err, "refused: a ring has 64 KiB to 64 MiB\n  For example: ");
 	said = telemtop("set", pid_of(demo), "policy=block");
 	assert_code(said, 2);
 	assert_has(said.err, "telemtop: bad setting: \"policy=block\"\n");

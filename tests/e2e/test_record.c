@@ -127,13 +127,13 @@ static void key_R_records_and_q_asks_once(void **state)
 	struct fixture *fixture = *state;
 	struct proc *demo = demo_start(fixture, .args = fast);
 	struct term *term = term_start(.argv = PROC_LIST(bin("telemtop"), "-d", "0.1", pid_of(demo)), .dir = fixture->dir,
-				       .cols = 120);
+				       .cols = 80);
 	glob_t found;
 
 	term_wait_row_matches(term, 0, "LIVE", MS);
 	term_keys(term, "R");
 	term_wait_row_matches(term, 22, "Recording into telem-demo-[0-9]{8}-[0-9]{6}\\.telem\\. R ends it\\.", MS);
-	term_wait_row_matches(term, 0, " REC 00:0[0-9] [0-9.]+ KiB", MS);
+	term_wait_row_matches(term, 0, "^.* LIVE.* REC 00:0[0-9] [0-9.]+ [KM]iB  +[0-9:]{8}$", MS);
 	term_keys(term, "R");
 	term_wait_row_matches(term, 22, "Recording ended: telem-demo-.*, whole\\.", MS);
 	term_wait_gone(term, " REC ", MS);
@@ -146,7 +146,7 @@ static void key_R_records_and_q_asks_once(void **state)
 	term_keys(term, "R");
 	term_wait_row_matches(term, 0, " REC ", MS);
 	term_keys(term, "q");
-	term_wait_row_matches(term, 22, "q again ends it and quits", MS);
+	term_wait_row_matches(term, 22, "Recording: q again ends it and quits \\(telem-demo-", MS);
 	screen_quit(term);
 	assert_int_equal(glob(fixture_path(fixture, "telem-demo-*.telem"), 0, NULL, &found), 0);
 	assert_code(telemtop("lines", found.gl_pathv[0]), 0);
