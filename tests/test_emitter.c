@@ -109,9 +109,9 @@ static void hear(struct reader *who)
 	uint64_t greetings;
 
 	READ_UNTIL(who, telem_flush(10 * MS) == 0);
-	greetings = who->kind_count[KIND_SINK];
+	greetings = who->greeting_count;
 	telem_sync();
-	READ_UNTIL(who, who->kind_count[KIND_SINK] > greetings);
+	READ_UNTIL(who, who->greeting_count > greetings);
 }
 
 static void *stop_thread(void *arg)

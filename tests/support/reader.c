@@ -219,6 +219,7 @@ static void on_hello(struct reader *reader, const struct message_hello *hello)
 {
 	assert_int_equal(hello->major, PROTOCOL_MAJOR);
 	assert_true(reader->stream == 0 || reader->stream == hello->stream || reader->is_lossy);
+	reader->is_being_greeted = true;
 	reader->stream = hello->stream;
 	reader->pid = hello->pid;
 	reader->control = hello->control;
@@ -280,8 +281,10 @@ static void on_task(struct reader *reader, const struct message_task *message)
 
 	copy(name, sizeof name, &message->name);
 	if (strcmp(name, task->name) || task->has_ended) {
-		if (task->has_ended)
+		if (task->has_ended) {
+			free(task->sums);
 			*task = (struct reader_task){ .is_known = true };
+		}
 		strcpy(task->name, name);
 	}
 	task->is_known = true;
@@ -306,6 +309,8 @@ static void on_message(struct reader *reader, const struct message *message)
 	case KIND_SINK:
 		reader->sink = message->sink;
 		assert_int_equal(message->sink.taken, message->sink.delivered + message->sink.dropped + message->sink.queued);
+		reader->greeting_count += reader->is_being_greeted;
+		reader->is_being_greeted = false;
 		break;
 	case KIND_RECORD:
 		on_event(reader, message->record.task, message->record.site, message->record.time_ns, 0);

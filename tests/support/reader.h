@@ -41,6 +41,8 @@ struct reader {
 	bool at_end, is_lossy;           /* is_lossy: gaps are no failure */
 	bool keeps_events;
 	uint64_t byte_count, block_count, kind_count[256];
+	uint64_t greeting_count;         /* whole ones: HELLO to SINK */
+	bool is_being_greeted;
 	uint64_t pid, stream, control, policy, first_ns;
 	char program[128];
 	struct reader_class classes[LIMIT_CLASSES];
