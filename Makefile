@@ -40,7 +40,7 @@ $(B)/guest/%.o: %.c
 GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode histogram message recording)
 GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*.c))
 # All but what an event passes through is made small.
-COLD = $(filter-out %/ring.o %/shard.o %/flusher.o %/stream.o %/encode.o %/clock.o %/crc32c.o %/block.o,$(GUEST_PROTOCOL) $(GUEST_EMITTER))
+COLD = $(filter-out $(addprefix %/,$(addsuffix .o,block clock crc32c drain handler record ring)),$(GUEST_PROTOCOL) $(GUEST_EMITTER))
 $(COLD): GUEST += -Os
 
 $(B)/%.o: %.c
@@ -56,7 +56,7 @@ $(B)/libtelem.a: $(GUEST_PROTOCOL) $(GUEST_EMITTER) emitter/libtelem.map
 
 $(B)/libtelem.so: $(GUEST_PROTOCOL) $(GUEST_EMITTER) emitter/libtelem.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared $(SAN) $(CFLAGS) $(LDFLAGS) -Wl,-soname,libtelem.so.0 -Wl,--version-script=emitter/libtelem.map \
+	$(Q)$(CC) -shared $(SAN) $(CFLAGS) $(LDFLAGS) -Wl,-soname,libtelem.so.0 -Wl,--version-script=emitter/libtelem.map -Wl,-Bsymbolic-functions \
 		-Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--gc-sections $(if $(SAN),,-Wl,-z,defs) -o $@ $(GUEST_PROTOCOL) $(GUEST_EMITTER) -pthread
 	$(Q)ln -sf libtelem.so $(B)/libtelem.so.0
 

@@ -12,11 +12,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Most of our own files record nothing: no constructor for them. */
+#ifndef TELEM_SITES_HERE
+#define TELEM_NO_SITES_HERE_
+#endif
 #include "emitter/telem.h"
 #include "protocol/histogram.h"
 #include "protocol/limits.h"
 #include "protocol/message.h"
 
+struct happening;
+struct handler;
 struct ring;
 struct sink;
 
@@ -39,6 +45,7 @@ struct site_entry {
 	uint32_t line, field_count;
 	uint32_t owner;              /* the shard that set a gauge last, or 0; written by producers */
 	const char *fields[LIMIT_FIELDS];
+	struct happening *happening; /* its name's handlers, or NULL: see handler.h */
 };
 
 /* ---- shard.c: sums of one thread in one task ---- */
@@ -84,6 +91,9 @@ struct thread {
 	struct shard *stack[LIMIT_TASK_DEPTH + 1];
 	uint32_t depth;
 	bool is_free, has_ended;
+	/* Which handlers it is in, and since when it calls any; read by who detaches one. */
+	uint64_t dispatch_epoch;     /* 0: it does not */
+	struct handler *inside[LIMIT_HANDLER_DEPTH];
 };
 
 struct emitter {
@@ -160,14 +170,21 @@ void class_level_of_all(uint8_t level);
 int class_find(const char *name);
 int site_find(const char *class_dot_name);
 void classes_begin(void);            /* the built-in ones; idempotent */
+/* Tells a site's places their level anew, and whether handlers wait there. */
+void site_renew(uint32_t id);
 /* An event's fields, at a place's first time at level all. Takes the lock. */
 bool site_fields_are_known(const struct telem_site *place);
 void site_fields(struct telem_site *place, const struct telem_field *fields, uint32_t field_count);
 
 /* ---- shard.c ---- */
+/* Is this thread inside a slow path? A signal handler that comes then must not wait for a
+ * lock its own thread holds. */
+extern __thread int thread_is_inside __attribute__((tls_model("initial-exec"), visibility("hidden")));
 /* This thread, attached at its first call; NULL beyond the limits, at a thread's very
  * end or inside another slow path (a signal). */
 struct thread *thread_self(void);
+/* The same, but NULL before that call. */
+extern __thread struct thread *my_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 /* A new shard of this thread in a task; NULL when there is no room. Locked. */
 struct shard *shard_for(struct thread *thread, struct task *task);
 void shard_enter(struct shard *shard);
@@ -185,6 +202,8 @@ void shards_forget(void);
 uint64_t *histogram_take(void);
 /* Adds up what is in one, the late bucket too; its thread may go on writing. */
 void histogram_add(uint64_t into[HISTOGRAM_BUCKETS], const uint64_t *buckets);
+/* In place of that number: it is being written. */
+#define HISTOGRAM_BUSY UINT64_MAX
 
 /* ---- task.c ---- */
 /* All locked. thread_id: 0 when it is no thread. NULL: too many. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "emitter/control.h"
+#include "emitter/drain.h"
 #include "emitter/emitter.h"
 #include "emitter/greet.h"
 #include "emitter/ring.h"
@@ -18,8 +19,6 @@
 
 #define DRAIN_NS_MAX 10000000u       /* an eager flusher makes the producer's tail worse: lines bounce */
 #define DRAIN_NS_MIN 500000u
-/* What is taken from a ring at once: fits in half of what a sink may queue. */
-#define TAKE_BYTES (32u << 10)
 /* So many threads that ended do not wait for the next drain: others want their rings. */
 #define ENDED_AT_ONCE 16u
 
@@ -35,7 +34,6 @@ static struct {
 	bool has_fence, has_listener;
 	uint64_t drain_ns, next_drain_ns, drains, drained_ticks;
 	uint64_t tick, tick_ns, next_tick_ns, last_tick_ns, next_sync_ns;
-	uint8_t taken[TAKE_BYTES];
 } flusher;
 
 /* Anybody may write to it, so it is closed only when nobody is about to. */
@@ -92,169 +90,6 @@ int flusher_wait(uint64_t fence, uint64_t timeout_ns)
 }
 
 /* ---- draining ---- */
-
-static uint64_t time_of(uint64_t word, uint64_t now_ticks)
-{
-	uint64_t mask = (1ull << RING_TIME_BITS) - 1, back = (now_ticks - (word >> 16)) & mask;
-
-	/* 48 bits of ticks are a day; a stamp of another processor may be a little ahead. */
-	return clock_ns_of(back >> (RING_TIME_BITS - 1) ? now_ticks + (mask + 1 - back) : now_ticks - back);
-}
-
-/* Without the character at the end of a cut text that is not all there. */
-static uint32_t whole_characters(const char *text, uint32_t length)
-{
-	for (uint32_t back = 1; back <= 3 && back <= length; back++) {
-		uint8_t byte = (uint8_t)text[length - back];
-		uint32_t wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-
-		if ((byte & 0xc0) != 0x80)
-			return wanted > back ? length - back : length;
-	}
-	return length;
-}
-
-static bool write_log(struct task *task, uint32_t site, uint64_t time_ns, const char *text, uint64_t bytes,
-		      uint64_t now_ns)
-{
-	bool cut = bytes > LIMIT_TEXT_BYTES;
-	struct message message = { .kind = KIND_LOG };
-
-	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, emitter.sites[site].detail,
-					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut };
-	return writer_message(&stream.shared, &message, now_ns);
-}
-
-static bool write_record(struct task *task, uint32_t site, uint64_t time_ns, const uint8_t *payload, uint64_t bytes,
-			 uint64_t now_ns)
-{
-	struct number values[LIMIT_FIELDS];
-	struct message message = { .kind = KIND_RECORD };
-	uint32_t count = (uint32_t)(bytes / 8) - 1;
-	uint64_t types, bits;
-
-	memcpy(&types, payload, 8);
-	for (uint32_t i = 0; i < count && i < LIMIT_FIELDS; i++) {
-		uint32_t type = types >> (2 * i) & 3;
-
-		memcpy(&bits, payload + 8 + (size_t)i * 8, 8);
-		values[i] = (struct number){ bits, type == TELEM_FIELD_DOUBLE_ ? NUMBER_DOUBLE
-					     : type == TELEM_FIELD_INT_ && (int64_t)bits < 0 ? NUMBER_INT : NUMBER_UINT };
-	}
-	message.record = (struct message_record){ (uint64_t)task->id, site, time_ns, { values, count } };
-	return writer_message(&stream.shared, &message, now_ns);
-}
-
-/* One record of a ring into the stream; or, while nobody listens, into the books only. */
-static void write_event(struct task *task, const uint8_t *record, uint64_t now_ticks, uint64_t now_ns, bool discard)
-{
-	uint64_t words[2], time_ns;
-	uint32_t site;
-	uint8_t class_id;
-	bool is_written;
-
-	memcpy(words, record, sizeof words);
-	site = words[0] & (RING_PAYLOAD - 1);
-	class_id = emitter.sites[site].class_id;
-	if (discard) {
-		task->dropped[class_id]++;
-		return;
-	}
-	time_ns = time_of(words[0], now_ticks);
-	if (!(words[0] & RING_PAYLOAD))
-		is_written = writer_event(task, site, time_ns, words[0] >> 16, words[1], now_ns);
-	else if (emitter.sites[site].kind == SITE_LOG)
-		is_written = write_log(task, site, time_ns, (const char *)record + RING_SLOT_BYTES, words[1], now_ns);
-	else
-		is_written = write_record(task, site, time_ns, record + RING_SLOT_BYTES, words[1], now_ns);
-	if (!is_written) {
-		task->dropped[class_id]++;
-		return;
-	}
-	if (words[0] & RING_PAYLOAD)
-		writer_count_event(&stream.shared);
-	task->taken[class_id]++;
-	task->taken_count++;
-}
-
-/* As many records as go into the open batch as they are, most at the most: what
- * write_event() does for each, in a fifth of the time. Returns how many. */
-static inline __attribute__((always_inline)) uint32_t write_run(struct task *task, const uint8_t *records, uint32_t most,
-								 bool wide)
-{
-	struct batch_encoder *batch = &stream.shared.batch;
-	uint8_t *out = batch->encoder->bytes + batch->encoder->used, class_id = 0;
-	uint64_t mask = (1ull << RING_TIME_BITS) - 1, base = stream.shared.batch_stamp, rate = clock_rate();
-	uint32_t count, run = 0, room = batch_room(batch);
-
-	if (most > room)
-		most = room;
-	for (count = 0; count < most; count++) {
-		uint64_t words[2], ticks, dt_ns;
-		uint32_t site;
-
-		memcpy(words, records + (size_t)count * RING_SLOT_BYTES, sizeof words);
-		site = (uint32_t)words[0] & 0xffff;
-		ticks = ((words[0] >> 16) - base) & mask;
-		dt_ns = clock_scale(ticks, rate);
-		/* No event, one with a payload, or one that the batch is too old, young or narrow for. */
-		if (site - 1 >= RING_PAYLOAD - 1 || ticks >> (RING_TIME_BITS - 1) || dt_ns >> 32 || (!wide && words[1] >> 32))
-			break;
-		out = batch_put(out, wide, site, dt_ns, words[1]);
-		if (emitter.sites[site].class_id != class_id) {
-			task->taken[class_id] += run;
-			class_id = emitter.sites[site].class_id;
-			run = 0;
-		}
-		run++;
-	}
-	task->taken[class_id] += run;
-	task->taken_count += count;
-	batch_advance(batch, count);
-	return count;
-}
-
-static uint32_t write_plain(struct task *task, const uint8_t *records, uint32_t most)
-{
-	if (!stream.shared.has_batch || stream.shared.batch_task != task->id)
-		return 0;
-	return stream.shared.batch.wide ? write_run(task, records, most, true) : write_run(task, records, most, false);
-}
-
-/* Takes up to most bytes from a thread's ring. Locked. Returns bytes taken. */
-static uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard)
-{
-	uint64_t done = 0, now_ticks = clock_ticks();
-	struct task *task;
-
-	if (!thread->ring)
-		return 0;
-	task = task_of(thread->ring->consumer_task);
-	while (done < most) {
-		uint32_t bytes = ring_take(thread->ring, flusher.taken, sizeof flusher.taken);
-
-		if (bytes == 0)
-			break;
-		for (uint32_t at = 0; at < bytes;) {
-			uint64_t words[2];
-
-			if (!discard)
-				at += write_plain(task, flusher.taken + at, (bytes - at) / RING_SLOT_BYTES) * RING_SLOT_BYTES;
-			if (at == bytes)
-				break;
-			memcpy(words, flusher.taken + at, sizeof words);
-			if (words[0] & (RING_PAYLOAD - 1)) {
-				write_event(task, flusher.taken + at, now_ticks, now_ns, discard);
-			} else if ((words[1] & 0xff) == RING_TASK) {
-				thread->ring->consumer_task = (int)(words[1] >> 8);
-				task = task_of(thread->ring->consumer_task);
-			}
-			at += ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
-		}
-		done += bytes;
-	}
-	return done;
-}
 
 /* A thread that ended, its ring empty: both may serve another. Locked. */
 static void thread_retire(struct thread *thread)
@@ -317,7 +152,7 @@ static void drain_all(uint64_t now_ns)
 			uint64_t done;
 
 			tell_news(now_ns);
-			done = drain(thread, waiting < TAKE_BYTES ? waiting : TAKE_BYTES, now_ns, false);
+			done = drain(thread, waiting < DRAIN_BYTES ? waiting : DRAIN_BYTES, now_ns, false);
 			waiting = done && done < waiting ? waiting - done : 0;
 			emitter_unlock();
 			write_sinks(now_ns);

@@ -1,10 +1,8 @@
-/* shard.c -- sums: one shard of cells for each thread and task, and what records into them.
+/* shard.c -- sums: one shard of cells for each thread and task, and the threads that have them.
  *
- * The straight case is inline in telem.h: this thread has a cell of the site. Here are
- * the first times, the distributions, the stream, and the shared shard of threads beyond
- * the limits, whose cells are added to with locked instructions. */
+ * A shard is written by its thread alone. What a thread or task leaves when it ends is
+ * folded into another shard, so that totals never go backwards. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,14 +10,13 @@
 #include <unistd.h>
 
 #include "emitter/emitter.h"
+#include "emitter/handler.h"
 #include "emitter/ring.h"
 
 __thread struct telem_thread_ telem_thread_ __attribute__((tls_model("initial-exec")));
 
-/* This thread's state, and whether it is inside a slow path: a signal handler that comes
- * then must not wait for a lock its own thread holds. */
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
-static __thread int is_inside __attribute__((tls_model("initial-exec")));
+__thread struct thread *my_thread __attribute__((tls_model("initial-exec")));
+__thread int thread_is_inside __attribute__((tls_model("initial-exec")));
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));     /* before the lock */
 /* The thread's destructor has run: what comes later goes to the shared shard. */
 static __thread bool is_over __attribute__((tls_model("initial-exec")));
@@ -39,7 +36,7 @@ void emitter_lock(void)
 {
 	int before;
 
-	is_inside++;
+	thread_is_inside++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A thread that is cancelled while it waits in here would keep the lock for ever. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
@@ -54,7 +51,7 @@ void emitter_unlock(void)
 	pthread_mutex_unlock(&emitter.lock);
 	pthread_setcancelstate(before, NULL);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	is_inside--;
+	thread_is_inside--;
 }
 
 /* ---- histograms ---- */
@@ -63,8 +60,6 @@ void emitter_unlock(void)
 #define HISTOGRAM_WORDS (HISTOGRAM_BUCKETS + 8)
 #define HISTOGRAM_BYTES (HISTOGRAM_WORDS * sizeof(uint64_t))
 #define HISTOGRAMS_A_STEP 16u
-/* In place of a late bucket: it is being written. */
-#define HISTOGRAM_BUSY UINT64_MAX
 
 uint64_t *histogram_take(void)
 {
@@ -98,25 +93,6 @@ static void histogram_give(uint64_t *histogram)
 	*(uint64_t **)(void *)histogram = free_histograms;
 	free_histograms = histogram;
 	__atomic_store_n(&emitter.no_histogram, false, __ATOMIC_RELAXED);
-}
-
-/* Counts value one event late. The address of its bucket hangs on a stamp just read, and
- * an access there would hold up the next stamp: a third of what a span costs. */
-static inline __attribute__((always_inline)) void histogram_put(uint64_t *buckets, uint64_t value)
-{
-	uint64_t *late = &buckets[HISTOGRAM_BUCKETS], index = histogram_index(value);
-	uint64_t before = __atomic_load_n(late, __ATOMIC_RELAXED);
-
-	if (__builtin_expect(before == HISTOGRAM_BUSY, 0)) {    /* a signal handler in between */
-		telem_add_(&buckets[index], 1);
-		return;
-	}
-	__atomic_store_n(late, HISTOGRAM_BUSY, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(before != 0, 1))
-		telem_add_(&buckets[before - 1], 1);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(late, index + 1, __ATOMIC_RELAXED);
 }
 
 void histogram_add(uint64_t into[HISTOGRAM_BUCKETS], const uint64_t *buckets)
@@ -302,13 +278,14 @@ static void thread_exit(void *arg)
 	struct thread *thread = arg;
 
 	is_over = true;
-	self = NULL;
+	my_thread = NULL;
 	telem_thread_ = (struct telem_thread_){ 0 };
 	emitter_lock();
 	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
 	thread->depth = 0;
 	while (thread->shards)
 		shard_leave(thread, thread->shards);
+	handlers_leave(thread);
 	thread->has_ended = true;        /* the flusher empties the ring, then frees it */
 	emitter.ended_count++;
 	emitter_unlock();
@@ -388,23 +365,23 @@ static struct thread *attach(void)
 
 struct thread *thread_self(void)
 {
-	if (!self && !is_over && !is_inside && emitter_runs() && refused_count++ % EVENTS_REFUSED == 0) {
-		is_inside++;
-		self = attach();
-		if (self) {
-			telem_thread_.ring = self->ring;
-			shard_enter(self->stack[0]);
+	if (!my_thread && !is_over && !thread_is_inside && emitter_runs() && refused_count++ % EVENTS_REFUSED == 0) {
+		thread_is_inside++;
+		my_thread = attach();
+		if (my_thread) {
+			telem_thread_.ring = my_thread->ring;
+			shard_enter(my_thread->stack[0]);
 			refused_count = 0;
 		}
-		is_inside--;
+		thread_is_inside--;
 	}
-	return self;
+	return my_thread;
 }
 
 void thread_forget(void)
 {
-	self = NULL;
-	is_inside = 0;
+	my_thread = NULL;
+	thread_is_inside = 0;
 	refused_count = 0;
 	telem_thread_ = (struct telem_thread_){ 0 };
 	if (has_exit_key)
@@ -442,6 +419,7 @@ void shards_forget(void)
 			shard_forget(shard);
 		}
 		thread->shards = NULL;
+		handlers_leave(thread);
 		thread->is_free = true;
 		thread->has_ended = false;
 		if (thread->ring)
@@ -453,360 +431,4 @@ void shards_forget(void)
 	shard_clear(&emitter.ended);
 	shard_clear(&emitter.shared);
 	emitter.thread_count = emitter.ended_count = 0;
-}
-
-/* ---- recording, out of line ---- */
-
-/* This thread's cell, with all that has to be made first; NULL: the shared one, if any. */
-static struct telem_cell *cell_make(struct telem_site *site)
-{
-	struct telem_cell *cell;
-	struct thread *thread;
-	struct shard *shard;
-	int saved = errno;
-
-	if (!is_inside)
-		emitter_restart_in_child();
-	thread = thread_self();
-	if (thread && !is_inside && site->id && !telem_cell_(site)) {
-		/* More sites than when the shard was made: a larger one, the old one stays as it is. */
-		is_inside++;
-		emitter_lock();
-		shard = shard_for(thread, thread->stack[thread->depth]->task);
-		emitter_unlock();
-		if (shard && shard->cell_count > site->id) {
-			thread->stack[thread->depth] = shard;
-			shard_enter(shard);
-		}
-		is_inside--;
-	}
-	cell = telem_cell_(site);
-	errno = saved;
-	return cell;
-}
-
-/* For threads without a cell, and signal handlers that interrupt a slow path: where several
- * may add at once. NULL: telemetry is not running. */
-static struct telem_cell *cell_shared(const struct telem_site *site)
-{
-	if (!emitter_runs() || site->id == 0 || site->id >= LIMIT_EMITTER_SITES)
-		return NULL;
-	__atomic_store_n(&emitter.shared_task.is_used, true, __ATOMIC_RELAXED);
-	return &emitter.shared.cells[site->id];
-}
-
-static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, uint64_t frees, uint64_t freed_bytes)
-{
-	struct telem_cell *cell = cell_shared(site);
-
-	if (!cell)
-		return;
-	__atomic_fetch_add(&cell->sum, sum, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->max, freed_bytes, __ATOMIC_RELAXED);
-	if (telem_level_(site) == TELEM_ALL) {       /* no ring is shared: counted as lost */
-		__atomic_fetch_add(&cell->streamed, count, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&cell->streamed_frees, frees, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&cell->dropped, count + frees, __ATOMIC_RELAXED);
-	} else {
-		__atomic_fetch_add(&cell->count, count, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&cell->min, frees, __ATOMIC_RELAXED);
-	}
-}
-
-void telem_add_slow_(struct telem_site *site, uint64_t n)
-{
-	if (cell_make(site))
-		telem_count_(site, telem_level_(site), n);
-	else
-		shared_add(site, 1, n, 0, 0);
-}
-
-void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
-{
-	if (cell_make(site)) {
-		if (add)
-			telem_gauge_add_(site, telem_level_(site), n);
-		else
-			telem_gauge_set_(site, telem_level_(site), n);
-	} else if (add) {
-		shared_add(site, 1, (uint64_t)n, 0, 0);
-	} else {
-		struct telem_cell *cell = cell_shared(site);
-
-		if (cell) {
-			__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
-			__atomic_store_n(site->owner, emitter.shared.id, __ATOMIC_RELAXED);
-			shared_add(site, 1, 0, 0, 0);
-		}
-	}
-}
-
-void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free)
-{
-	if (!cell_make(site))
-		shared_add(site, !is_free, is_free ? 0 : bytes, is_free, is_free ? bytes : 0);
-	else if (is_free)
-		telem_free_(site, telem_level_(site), bytes);
-	else
-		telem_alloc_(site, telem_level_(site), bytes);
-}
-
-/* The ring, at this thread's first event at level all; NULL when there is none to have. */
-static struct ring *ring_make(void)
-{
-	int saved = errno;
-	struct ring *ring = NULL;
-
-	if (self && !is_inside) {
-		is_inside++;
-		emitter_lock();
-		ring = self->ring;
-		if (!ring && emitter.ring_count < LIMIT_RINGS) {
-			ring = ring_new(__atomic_load_n(&emitter.ring_bytes, __ATOMIC_RELAXED));
-			emitter.ring_count += ring != NULL;
-			if (ring) {
-				ring->task = self->stack[self->depth]->task->id;
-				self->ring = ring;
-			}
-		}
-		emitter_unlock();
-		telem_thread_.ring = ring;
-		is_inside--;
-	}
-	errno = saved;
-	return ring;
-}
-
-/* The straight cases below make no call, so that they save no registers, nor does a full
- * ring; all others end here. */
-static __attribute__((noinline)) void stream_rest(const struct telem_site *site, struct telem_cell *cell, uint64_t value,
-						  uint64_t ticks)
-{
-	struct ring *ring = telem_thread_.ring;
-
-	if (!ring)
-		ring = ring_make();
-	if (!ring || !ring_put_slow(ring, site->id, ticks, value, NULL))
-		telem_add_(&cell->dropped, 1);
-}
-
-static __attribute__((noinline)) void stream_slow(const struct telem_site *site, struct telem_cell *cell, uint64_t value,
-						  uint64_t ticks)
-{
-	const struct ring *ring = telem_thread_.ring;
-
-	if (ring && ring_is_full(ring) && __atomic_load_n(&emitter.policy, __ATOMIC_RELAXED) == TELEM_DROP)
-		telem_add_(&cell->dropped, 1);
-	else
-		stream_rest(site, cell, value, ticks);
-}
-
-/* ticks 0 is a stamp not to be had: the slow path asks for it again. */
-static inline __attribute__((always_inline)) void stream(const struct telem_site *site, struct telem_cell *cell,
-							 uint64_t value, uint64_t ticks)
-{
-	struct ring *ring = telem_thread_.ring;
-	uint64_t head, limit;
-
-	if (__builtin_expect(ring && ticks && ring_claim(ring, &head, &limit), 1))
-		ring_commit(ring, head, limit, ticks << 16 | site->id, value);
-	else
-		stream_slow(site, cell, value, ticks);
-}
-
-void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
-{
-#ifdef __x86_64__
-	struct ring *ring = telem_thread_.ring;
-	uint64_t head, limit;
-
-	/* Claimed first: a full ring is found out in less time than a stamp takes. */
-	telem_add_(&cell->streamed, 1);
-	if (__builtin_expect(ring && __atomic_load_n(&telem_clock_is_tsc_, __ATOMIC_RELAXED) &&
-			     ring_claim(ring, &head, &limit), 1))
-		ring_commit(ring, head, limit, __builtin_ia32_rdtsc() << 16 | site->id, value);
-	else
-		stream_slow(site, cell, value, 0);
-#else
-	telem_add_(&cell->streamed, 1);
-	stream(site, cell, value, telem_stamp());
-#endif
-}
-
-void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
-{
-	telem_add_(&cell->streamed, 1);
-	/* 0, nobody listens: an exact one then. */
-	stream(site, cell, value, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
-}
-
-void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes)
-{
-	telem_add_(&cell->streamed_frees, 1);
-	stream(site, cell, (uint64_t)0 - bytes, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
-}
-
-static void stream_payload(struct telem_site *site, struct telem_cell *cell, const void *payload, uint32_t bytes)
-{
-	struct ring *ring = telem_thread_.ring;
-
-	telem_add_(&cell->streamed, 1);
-	if (!ring)
-		ring = ring_make();
-	if (!ring || !ring_put_payload(ring, site->id, 0, payload, bytes))
-		telem_add_(&cell->dropped, 1);
-}
-
-void telem_mark_slow_(struct telem_site *site, uint64_t key)
-{
-	if (cell_make(site))
-		telem_mark_(site, telem_level_(site), key);
-	else
-		shared_add(site, 1, 0, 0, 0);
-}
-
-static __attribute__((noinline)) void histogram_first(struct telem_cell *cell)
-{
-	int saved = errno;
-
-	if (!is_inside) {
-		is_inside++;
-		emitter_lock();
-		/* Released: the flusher that sees it sees zeroes behind it. */
-		__atomic_store_n(&cell->buckets, histogram_take(), __ATOMIC_RELEASE);
-		emitter_unlock();
-		is_inside--;
-	}
-	errno = saved;
-}
-
-static inline __attribute__((always_inline)) void count_value(const struct telem_site *site, struct telem_cell *cell,
-							      uint64_t value, uint64_t ticks)
-{
-	telem_add_(&cell->sum, value);
-	if (__builtin_expect(cell->buckets != NULL, 1))
-		histogram_put(cell->buckets, value);
-	if (telem_level_(site) == TELEM_ALL) {
-		telem_add_(&cell->streamed, 1);
-		stream(site, cell, value, ticks);
-	} else {
-		telem_add_(&cell->count, 1);
-	}
-}
-
-static __attribute__((noinline)) void distribute_slow(struct telem_site *site, uint64_t value, uint64_t ticks)
-{
-	struct telem_cell *cell = telem_cell_(site);
-
-	if (!cell)
-		cell = cell_make(site);
-	if (!cell) {
-		shared_add(site, 1, value, 0, 0);
-		return;
-	}
-	if (!cell->buckets && !__atomic_load_n(&emitter.no_histogram, __ATOMIC_RELAXED))
-		histogram_first(cell);
-	if (value < cell->min || cell_count(cell) == 0)
-		__atomic_store_n(&cell->min, value, __ATOMIC_RELAXED);
-	if (value > cell->max)
-		__atomic_store_n(&cell->max, value, __ATOMIC_RELAXED);
-	count_value(site, cell, value, ticks);
-}
-
-static inline __attribute__((always_inline)) void distribute(struct telem_site *site, uint64_t value, uint64_t ticks)
-{
-	struct telem_cell *cell = telem_cell_(site);
-
-	if (__builtin_expect(!cell || !cell->buckets || value < cell->min || value > cell->max, 0)) {
-		distribute_slow(site, value, ticks);
-		return;
-	}
-	count_value(site, cell, value, ticks);
-}
-
-void telem_value_(struct telem_site *site, uint64_t n)
-{
-	distribute(site, n, telem_level_(site) == TELEM_ALL ? telem_stamp() : 0);
-}
-
-void telem_duration_(struct telem_site *site, uint64_t start_ticks)
-{
-	uint64_t now;
-
-	if (start_ticks == 0 || telem_level_(site) == TELEM_OFF)
-		return;
-	now = telem_stamp();
-	/* Stamps of two processors may differ by a little. */
-	distribute(site, now > start_ticks ? clock_duration_ns(now - start_ticks) : 0, now);
-}
-
-void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count)
-{
-	struct telem_cell *cell = telem_cell_(site);
-	uint64_t payload[1 + LIMIT_FIELDS];
-
-	if (!cell)
-		cell = cell_make(site);
-	if (!cell) {
-		shared_add(site, 1, 0, 0, 0);
-		return;
-	}
-	if (telem_level_(site) != TELEM_ALL) {
-		telem_add_(&cell->count, 1);
-		return;
-	}
-	if (field_count > LIMIT_FIELDS)
-		field_count = LIMIT_FIELDS;
-	if (!site_fields_are_known(site) && !is_inside) {
-		is_inside++;
-		site_fields(site, fields, field_count);
-		is_inside--;
-	}
-	/* Two bits of type a field, then the values. */
-	payload[0] = 0;
-	for (uint32_t i = 0; i < field_count; i++) {
-		payload[0] |= (uint64_t)fields[i].type << (2 * i);
-		payload[1 + i] = fields[i].bits;
-	}
-	stream_payload(site, cell, payload, (1 + field_count) * 8);
-}
-
-void telem_log_(struct telem_site *site, const char *format, ...)
-{
-	struct telem_cell *cell = telem_cell_(site);
-	char text[LIMIT_TEXT_BYTES + 1];
-	int saved = errno, length;
-	va_list arguments;
-
-	if (!cell)
-		cell = cell_make(site);
-	if (!cell) {
-		shared_add(site, 1, 0, 0, 0);
-		return;
-	}
-	if (telem_level_(site) != TELEM_ALL) {
-		telem_add_(&cell->count, 1);
-		return;
-	}
-	va_start(arguments, format);
-	length = vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	/* LIMIT_TEXT_BYTES + 1 says: cut. */
-	if (length >= 0)
-		stream_payload(site, cell, text, (uint32_t)length < sizeof text ? (uint32_t)length : sizeof text);
-	errno = saved;
-}
-
-/* Policy `overwrite`: the thread gives up its own oldest events. */
-void ring_lost(int task, uint32_t site)
-{
-	struct shard *shard = self ? self->shards : NULL;
-
-	while (shard && (shard->task->id != task || site >= shard->cell_count ||
-			 !(shard->cells[site].streamed | shard->cells[site].streamed_frees)))
-		shard = shard->next;
-	if (shard)
-		telem_add_(&shard->cells[site].dropped, 1);
-	else                            /* of a task that ended: where its sums went */
-		__atomic_fetch_add(&emitter.ended.cells[site].dropped, 1, __ATOMIC_RELAXED);
 }

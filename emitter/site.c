@@ -8,6 +8,7 @@
 
 #include "emitter/control.h"
 #include "emitter/emitter.h"
+#include "emitter/handler.h"
 
 #define CLASS(name_, help_, level_) \
 	struct telem_class telem_class_##name_ = { #name_, help_, level_, 0, { 0, 0, 0, 0, 0, 0 } };
@@ -166,6 +167,19 @@ static void place_level(struct telem_site *place, uint8_t level)
 	__atomic_store_n(&place->level, level, __ATOMIC_RELAXED);
 }
 
+void site_renew(uint32_t id)
+{
+	struct site_entry *entry = &emitter.sites[id];
+	uint8_t level = level_in_force(entry, id);
+
+	if (handlers_wait_at(entry) && emitter_runs())
+		level |= TELEM_HANDLED_;
+	for (struct telem_site *place = entry->places; place; place = place_next(place)) {
+		handlers_seal(entry, place);
+		place_level(place, level);
+	}
+}
+
 /* 0: no room. */
 static uint32_t site_new(uint8_t class_id, const struct telem_site *place)
 {
@@ -210,14 +224,16 @@ static void site_register(struct telem_site *place, const struct telem_module_ *
 			return;
 		}
 		emitter.sites[id].level = level_in_force(&emitter.sites[id], id);
+		handlers_meet(&emitter.sites[id]);
 	}
 	entry = &emitter.sites[id];
-	__atomic_store_n(&place->owner, &entry->owner, __ATOMIC_RELAXED);
+	if (entry->kind == SITE_GAUGE)
+		__atomic_store_n(&place->owner, &entry->owner, __ATOMIC_RELAXED);
 	place->reserved[0] = (uintptr_t)entry->places;
 	place->reserved[1] = (uintptr_t)module;
 	entry->places = place;
 	place->id = id;
-	place_level(place, emitter_runs() ? entry->level : TELEM_OFF);
+	site_renew(id);
 }
 
 bool site_fields_are_known(const struct telem_site *place)
@@ -338,8 +354,7 @@ void levels_apply(const char *by)
 		struct site_entry *entry = &emitter.sites[id];
 		uint8_t level = level_in_force(entry, id);
 
-		for (struct telem_site *place = entry->places; place; place = place_next(place))
-			place_level(place, level);
+		site_renew(id);
 		if (!emitter_runs() || level == entry->level)
 			continue;
 		entry->level = level;

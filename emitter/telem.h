@@ -186,6 +186,73 @@ void telem_task_leave(void);
 /* The task will not be entered again; its figures join the ended ones. */
 void telem_task_end(int id);
 
+/* ---- handlers ----------------------------------------------------------------
+ *
+ * A handler is a function of the program's that is called for events of a name,
+ * "class.name": each TELEM_EVENT, latency and span, whatever their level, and
+ * telem_execute(). It runs in the thread that made the event, before the call that made it
+ * returns, and no lock is held: it may record events, attach, detach and set levels.
+ * Handlers of a name are called in the order they were attached in, while telemetry runs.
+ * They nest to a depth of 8; events deeper inside reach none. A handler must not throw. */
+
+enum telem_phase {
+	TELEM_HAPPENED = 0,        /* an event; a latency */
+	TELEM_STARTED = 1,         /* a span */
+	TELEM_STOPPED = 2,
+	TELEM_ABANDONED = 3        /* by telem_span_abandon() */
+};
+
+/* A numeric field of an event; read it with telem_field_double() or telem_field_int(). */
+struct telem_field { const char *name; uint8_t type; uint64_t bits; };
+enum { TELEM_FIELD_INT_ = 0, TELEM_FIELD_UINT_ = 1, TELEM_FIELD_DOUBLE_ = 2 };
+
+struct telem_happening {
+	const char *event;         /* "net.request" */
+	enum telem_phase phase;
+	uint64_t value;            /* ns: of a latency, of a span that stopped or was abandoned; else 0 */
+	const struct telem_field *fields;    /* of an event */
+	uint32_t field_count;
+};
+/* Returns 0. Anything else is a failure, which is counted, and may detach it. */
+typedef int telem_handler(const struct telem_happening *what, void *config);
+
+/* id names the handler (at most 127 bytes) and is its alone; event may be one that does not
+ * exist yet. It is detached when it fails once. Returns 0; -EEXIST: the id is taken, and
+ * the handler that has it is untouched; -EINVAL; -ENOSPC: 1,024 handlers or 4,096 names;
+ * -ENOMEM. Opens a table that telem_persist() sealed. Not for signal handlers. */
+int telem_attach(const char *id, const char *event, telem_handler *function, void *config);
+/* The same for several events at once, all or none; detached when it has failed
+ * max_failures times, 0: never. */
+int telem_attach_many(const char *id, const char *const *events, uint32_t event_count, telem_handler *function,
+		      void *config, uint32_t max_failures);
+/* Detaches it, and returns when no thread is in it any more: config may be freed, its code
+ * unloaded. 0; -ENOENT. Called from inside a handler it detaches but does not wait:
+ * -EINPROGRESS when somebody, perhaps the caller, is still in it. */
+int telem_detach(const char *id);
+/* The same without waiting. */
+int telem_detach_async(const char *id);
+/* When a handler is detached for its failures, that is an error in the log, and the event
+ * "telem.handler.failure" with the fields result and failures. */
+
+struct telem_handler_info {
+	char id[128], event[256];
+	telem_handler *function;
+	void *config;
+	uint64_t failures;
+};
+/* One row a handler and event whose name begins with prefix ("": all), in the order of
+ * attachment. Returns how many there are; at most room are written. */
+uint32_t telem_list_handlers(const char *prefix, struct telem_handler_info *out, uint32_t room);
+
+/* Seals the table: places find their handlers without a look at it, 2 ns sooner. Attaching
+ * opens it again; detaching does not. */
+void telem_persist(void);
+void telem_unpersist(void);
+
+/* Calls the handlers of an event whose name is made at run time; it is recorded nowhere.
+ * Returns how many were called. About 20 ns. */
+uint32_t telem_execute(const char *event, const struct telem_field *fields, uint32_t field_count);
+
 /* ======== below: how it works. What ends in _ is no interface. ================ */
 
 #define TELEM_ABI_ 1
@@ -211,7 +278,9 @@ struct telem_site {
 	const char *name, *file;
 	uint32_t line;
 	uint32_t fields_known;
-	uint32_t *owner;           /* of the site, wherever it stands: the shard that set the gauge last */
+	/* A gauge's, wherever it stands: the shard that set it last. Of what has handlers: their
+	 * set, when the table is sealed. */
+	__extension__ union { uint32_t *owner; void *handlers; };
 	uint64_t reserved[2];
 };
 
@@ -242,9 +311,8 @@ struct telem_module_ {
 	struct telem_site **sites, **sites_end;
 };
 
-/* A numeric field of an event. */
-struct telem_field { const char *name; uint8_t type; uint64_t bits; };
-enum { TELEM_FIELD_INT_ = 0, TELEM_FIELD_UINT_ = 1, TELEM_FIELD_DOUBLE_ = 2 };
+/* In a place's level, of kinds that can have handlers: some wait. */
+#define TELEM_HANDLED_ 0x80u
 
 #define TELEM_CAT2_(a, b) a##b
 #define TELEM_CAT_(a, b) TELEM_CAT2_(a, b)
@@ -264,13 +332,16 @@ void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint
 void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes);
 void telem_value_(struct telem_site *site, uint64_t n);
 void telem_duration_(struct telem_site *site, uint64_t start_ticks);
+void telem_started_(struct telem_site *site);
+void telem_abandoned_(struct telem_site *site, uint64_t start_ticks);
 void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count);
 void telem_log_(struct telem_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
 uint64_t telem_clock_read_(void);
 
 extern __thread struct telem_thread_ telem_thread_ __attribute__((tls_model("initial-exec")));
 extern uint32_t telem_clock_is_tsc_;
-extern struct telem_class telem_class_mem, telem_class_gc, telem_class_task, telem_class_frame, telem_class_log;
+extern struct telem_class telem_class_mem, telem_class_gc, telem_class_task, telem_class_frame, telem_class_log,
+	telem_class_telem;
 #pragma GCC visibility pop
 
 #define TELEM_INLINE_ static inline __attribute__((always_inline, unused))
@@ -414,11 +485,13 @@ extern struct telem_site *__stop_telem_sites[] __attribute__((weak, visibility("
 __attribute__((weak, visibility("hidden"))) struct telem_module_ telem_module_ = {
 	TELEM_ABI_, 0, __start_telem_classes, __stop_telem_classes, __start_telem_sites, __stop_telem_sites
 };
+#ifndef TELEM_NO_SITES_HERE_
 __attribute__((constructor, unused)) static void telem_module_load_(void) { telem_module_enter_(&telem_module_); }
 __attribute__((destructor, unused)) static void telem_module_unload_(void) { telem_module_leave_(&telem_module_); }
+#endif
 
 #define TELEM_SITE_INIT_(cls_, kind_, unit_, detail_, name_)                                     \
-	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, 0, 0, { 0, 0 } }
+	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, 0, { 0 }, { 0, 0 } }
 
 #ifndef __cplusplus
 #define TELEM_SITE_(cls, kind, unit, detail, name)                                               \
@@ -466,7 +539,7 @@ extern "C" {
 
 /* Defines a class, once, at file scope; level is the program's own one. At most 64
  * classes a program; one of the same name elsewhere is the same class. mem, gc, task,
- * frame and log are there already. */
+ * frame, log and telem are there already. */
 #define TELEM_CLASS(name_, help_, level_)                                                        \
 	struct telem_class telem_class_##name_ = { #name_, (help_), (level_), 0, { 0, 0, 0, 0, 0, 0 } }; \
 	static struct telem_class *telem_class_here_##name_                                      \
@@ -481,15 +554,27 @@ struct telem_span { struct telem_site *site; uint64_t start; int once; };
 TELEM_INLINE_ struct telem_span telem_span_begin(struct telem_site *site)
 {
 	struct telem_span span = { site, 0, 1 };
+	uint8_t level = telem_level_(site);
 
-	if (TELEM_UNLIKELY_(telem_level_(site)))
+	if (TELEM_UNLIKELY_(level)) {
+		if (TELEM_UNLIKELY_(level > TELEM_ALL))
+			telem_started_(site);
 		span.start = telem_stamp();
+	}
 	return span;
 }
 TELEM_INLINE_ void telem_span_end(struct telem_span *span)
 {
 	if (TELEM_UNLIKELY_(span->start)) {
 		telem_duration_(span->site, span->start);
+		span->start = 0;
+	}
+}
+/* Ends it uncounted: the section was not run to its end, and its time means nothing. */
+TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
+{
+	if (TELEM_UNLIKELY_(span->start)) {
+		telem_abandoned_(span->site, span->start);
 		span->start = 0;
 	}
 }
@@ -587,6 +672,23 @@ TELEM_INLINE_ void telem_span_end(struct telem_span *span)
 #define telem_task_enter(id) __extension__({ (void)sizeof(id); 0; })
 #define telem_task_leave() ((void)0)
 #define telem_task_end(id) ((void)sizeof(id))
+/* Named, so that what is only there to be handed over is not unused. */
+#define telem_attach(id, event, function, config)                                                \
+	__extension__({ if (0) { (void)(id); (void)(event); (void)(function); (void)(config); } 0; })
+#define telem_attach_many(id, events, count, function, config, max_failures)                     \
+	__extension__({                                                                          \
+		if (0) {                                                                         \
+			(void)(id); (void)(events); (void)(count); (void)(function); (void)(config);     \
+			(void)(max_failures);                                                    \
+		}                                                                                \
+		0;                                                                               \
+	})
+#define telem_detach(id) TELEM_NOTHING_(0)
+#define telem_detach_async(id) TELEM_NOTHING_(0)
+#define telem_list_handlers(prefix, out, room) TELEM_NOTHING_(0u)
+#define telem_persist() ((void)0)
+#define telem_unpersist() ((void)0)
+#define telem_execute(event, fields, count) TELEM_NOTHING_(0u)
 #define telem_stamp() ((uint64_t)0)
 struct telem_span { int once; };
 int telem_unused_(const char *format, ...);
@@ -595,6 +697,7 @@ int telem_unused_(const char *format, ...);
 #define TELEM_SPAN_SITE(cls, name) ((struct telem_site *)0)
 #define telem_span_begin(site) __extension__((struct telem_span){ 1 })
 #define telem_span_end(span) ((void)(span))
+#define telem_span_abandon(span) ((void)(span))
 #define TELEM_SPAN(cls, name)                                                                    \
 	for (int TELEM_CAT_(telem_once_, __LINE__) = 1; TELEM_CAT_(telem_once_, __LINE__);         \
 	     TELEM_CAT_(telem_once_, __LINE__) = 0)
@@ -611,6 +714,18 @@ int telem_unused_(const char *format, ...);
 #define TELEM_FREE(type, bytes) ((void)sizeof(bytes))
 
 #endif /* TELEM_DISABLE */
+
+static inline __attribute__((unused)) double telem_field_double(const struct telem_field *field)
+{
+	union { uint64_t bits; double number; } both = { field->bits };
+
+	return field->type == TELEM_FIELD_DOUBLE_ ? both.number
+	       : field->type == TELEM_FIELD_INT_ ? (double)(int64_t)field->bits : (double)field->bits;
+}
+static inline __attribute__((unused)) int64_t telem_field_int(const struct telem_field *field)
+{
+	return field->type == TELEM_FIELD_DOUBLE_ ? (int64_t)telem_field_double(field) : (int64_t)field->bits;
+}
 
 /* malloc and friends that keep the books by type, with what the allocator really gave. */
 #define telem_malloc(type, bytes) TELEM_TAKEN_(type, malloc(bytes))

@@ -44,6 +44,10 @@
 #define LIMIT_HISTOGRAM_TASKS 32
 /* How deep a thread's tasks nest. */
 #define LIMIT_TASK_DEPTH 8
+/* Handlers, the names they are attached to, and how deep one's events may call others. */
+#define LIMIT_HANDLERS 1024
+#define LIMIT_HANDLER_NAMES 4096
+#define LIMIT_HANDLER_DEPTH 8
 /* Sinks and viewers at once. */
 #define LIMIT_SINKS 64
 /* What waits for one slow viewer, in blocks: 1 MiB. */

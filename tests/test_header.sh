@@ -48,6 +48,7 @@ cat >"$dir/uses.h" <<'END'
 		number++;
 	}
 	telem_span_end(&span);
+	telem_span_abandon(&span);
 	if (number)
 		TELEM_COUNT(mine, "in an if", number);
 	else
@@ -76,10 +77,19 @@ cat >"$dir/uses.h" <<'END'
 END
 
 cat >"$dir/calls.h" <<'END'
+static inline int handle(const struct telem_happening *what, void *config)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < what->field_count; i++)
+		sum += telem_field_double(&what->fields[i]) + (double)telem_field_int(&what->fields[i]);
+	return config && what->phase == TELEM_STOPPED && what->value > (uint64_t)sum;
+}
 static int calls(void)
 {
 	struct telem_options options = { sizeof(struct telem_options), "name", NULL, 0, false, true };
 	struct telem_statistics statistics;
+	const char *name = "mine.span";
 	int sum = telem_start(&options);
 
 	sum += telem_class_level(&telem_class_mine, TELEM_ALL) + telem_level_set("mine", TELEM_SUM);
@@ -87,6 +97,11 @@ static int calls(void)
 	sum += telem_sink_tcp_listen("localhost", 0, false) + telem_sink_tcp_connect("localhost", 1, false);
 	sum += telem_sink_file("x") + telem_sink_fd(7) + telem_sink_remove(1) + telem_sink_redirect(1, "fd:1");
 	sum += telem_flush(1) + telem_set_flush_interval(1) + telem_set_ring_bytes(1) + telem_set_policy(TELEM_DROP, 0);
+	sum += telem_attach("id", "mine.event", handle, NULL) + telem_detach("id") + telem_detach_async("id");
+	sum += telem_attach_many("id", &name, 1, handle, NULL, 0);
+	sum += (int)telem_list_handlers("", NULL, 0) + (int)telem_execute("made.up", NULL, 0);
+	telem_persist();
+	telem_unpersist();
 	telem_enable_all(false);
 	telem_sync();
 	telem_stats(&statistics);

@@ -1,0 +1,16 @@
+/* drain.h -- events from a thread's ring into the stream. The flusher's. */
+#ifndef TELEM_EMITTER_DRAIN_H
+#define TELEM_EMITTER_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+/* What is taken from a ring at once: fits in half of what a sink may queue. */
+#define DRAIN_BYTES (32u << 10)
+
+/* Takes up to most bytes from a thread's ring. Locked. Returns bytes taken. discard: into the
+ * books as dropped, and no further. */
+uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard);
+#endif

@@ -1,0 +1,591 @@
+#define TELEM_SITES_HERE
+#include "emitter/handler.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What others may still be reading: freed when every thread has come in after it went. */
+struct retired { struct retired *next; uint64_t epoch; };
+
+struct handler {
+	struct retired retired;
+	struct handler *next;        /* in the order of attachment */
+	char id[LIMIT_NAME_BYTES];
+	telem_handler *function;
+	void *config;
+	uint32_t max_failures, failures;     /* failures: atomic */
+	bool is_detached;            /* atomic */
+	uint32_t strangers_inside;   /* threads without a state of their own; atomic */
+};
+
+struct handler_set {
+	struct retired retired;
+	const char *name;            /* the event's */
+	uint32_t count;
+	struct handler *handlers[];
+};
+
+#define NAME_SLOTS 1024u
+
+/* Locked, but for what is read while dispatching: names, their sets, epoch. */
+static struct {
+	struct happening *names[NAME_SLOTS];
+	uint32_t name_count, handler_count;
+	struct handler *first;
+	struct retired *retired;
+	bool is_persisted;
+} table;
+static uint64_t epoch = 1;
+static uint32_t strangers;           /* dispatching now */
+static bool has_membarrier, asked_for_membarrier;
+
+/* ---- who is where ---- */
+
+/* Before what it tells others, as the heavy side of heavy_fence(): without membarrier(2) a
+ * fence of its own. */
+#define TELL(field, value)                                                                       \
+	do {                                                                                     \
+		if (__atomic_load_n(&has_membarrier, __ATOMIC_RELAXED)) {                        \
+			__atomic_store_n(&(field), (value), __ATOMIC_RELEASE);                   \
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);                                 \
+		} else {                                                                         \
+			(void)__atomic_exchange_n(&(field), (value), __ATOMIC_SEQ_CST);              \
+		}                                                                                \
+	} while (0)
+
+/* After it every thread has either told where it is, or will see what we have published. */
+static void heavy_fence(void)
+{
+#ifndef __SANITIZE_THREAD__
+	if (!asked_for_membarrier)
+		__atomic_store_n(&has_membarrier,
+				 syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0,
+				 __ATOMIC_SEQ_CST);
+	asked_for_membarrier = true;
+	if (has_membarrier)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	else
+#endif
+		__atomic_fetch_add(&strangers, 0, __ATOMIC_SEQ_CST);
+}
+
+static void retire(struct retired *memory)
+{
+	if (!memory)
+		return;
+	memory->epoch = __atomic_fetch_add(&epoch, 1, __ATOMIC_ACQ_REL);
+	memory->next = table.retired;
+	table.retired = memory;
+}
+
+/* The oldest epoch a thread has been inside since. */
+static uint64_t oldest_epoch(void)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	if (__atomic_load_n(&strangers, __ATOMIC_ACQUIRE))
+		return 0;
+	for (struct thread *thread = emitter.threads; thread; thread = thread->next) {
+		uint64_t entered = __atomic_load_n(&thread->dispatch_epoch, __ATOMIC_ACQUIRE);
+
+		if (entered && entered < oldest)
+			oldest = entered;
+	}
+	return oldest;
+}
+
+static void reclaim(void)
+{
+	struct retired **link = &table.retired, *memory;
+	uint64_t oldest;
+
+	if (!table.retired)
+		return;
+	heavy_fence();
+	oldest = oldest_epoch();
+	while ((memory = *link))
+		if (memory->epoch < oldest) {
+			*link = memory->next;
+			free(memory);
+		} else {
+			link = &memory->next;
+		}
+}
+
+static bool is_anybody_in(const struct handler *handler, const struct thread *but)
+{
+	if (__atomic_load_n(&handler->strangers_inside, __ATOMIC_ACQUIRE))
+		return true;
+	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
+		for (uint32_t i = 0; i < LIMIT_HANDLER_DEPTH; i++)
+			if (thread != but && __atomic_load_n(&thread->inside[i], __ATOMIC_ACQUIRE) == handler)
+				return true;
+	return false;
+}
+
+void handlers_leave(struct thread *thread)
+{
+	for (uint32_t i = 0; i < LIMIT_HANDLER_DEPTH; i++)
+		__atomic_store_n(&thread->inside[i], NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->dispatch_epoch, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- names ---- */
+
+static uint32_t slot_of(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	while (*name)
+		hash = (hash ^ (uint8_t)*name++) * 16777619u;
+	return hash % NAME_SLOTS;
+}
+
+static struct happening *name_find(const char *name)
+{
+	struct happening *happening = __atomic_load_n(&table.names[slot_of(name)], __ATOMIC_ACQUIRE);
+
+	while (happening && strcmp(happening->name, name))
+		happening = happening->next;
+	return happening;
+}
+
+static bool site_has_name(const struct site_entry *entry, const char *name)
+{
+	const char *class_name = emitter.classes[entry->class_id].name;
+	size_t length = strlen(class_name);
+
+	return (entry->kind == SITE_SPAN || entry->kind == SITE_LATENCY || entry->kind == SITE_EVENT) &&
+	       !strncmp(name, class_name, length) && name[length] == '.' && !strcmp(name + length + 1, entry->name);
+}
+
+/* Names stay: there are as many as the program has written down. */
+static struct happening *name_make(const char *name)
+{
+	struct happening *happening = name_find(name), **slot = &table.names[slot_of(name)];
+
+	if (happening)
+		return happening;
+	if (table.name_count == LIMIT_HANDLER_NAMES)
+		return NULL;
+	happening = calloc(1, sizeof *happening);
+	if (!happening)
+		return NULL;
+	table.name_count++;
+	snprintf(happening->name, sizeof happening->name, "%s", name);
+	happening->next = *slot;
+	__atomic_store_n(slot, happening, __ATOMIC_RELEASE);
+	for (uint32_t id = 1; id < emitter.site_count; id++)
+		if (site_has_name(&emitter.sites[id], name))
+			__atomic_store_n(&emitter.sites[id].happening, happening, __ATOMIC_RELEASE);
+	return happening;
+}
+
+void handlers_meet(struct site_entry *entry)
+{
+	if (table.name_count == 0)
+		return;
+	for (uint32_t i = 0; i < NAME_SLOTS && !entry->happening; i++)
+		for (struct happening *happening = table.names[i]; happening; happening = happening->next)
+			if (site_has_name(entry, happening->name))
+				__atomic_store_n(&entry->happening, happening, __ATOMIC_RELEASE);
+}
+
+bool handlers_wait_at(const struct site_entry *entry)
+{
+	return entry->happening && entry->happening->set;
+}
+
+void handlers_seal(struct site_entry *entry, struct telem_site *place)
+{
+	struct handler_set *set = table.is_persisted && entry->happening ? entry->happening->set : NULL;
+
+	if (entry->kind == SITE_SPAN || entry->kind == SITE_LATENCY || entry->kind == SITE_EVENT)
+		__atomic_store_n(&place->handlers, set, __ATOMIC_RELEASE);
+}
+
+static void seal_sites(const struct happening *happening)
+{
+	for (uint32_t id = 1; id < emitter.site_count; id++)
+		if (emitter.sites[id].happening && (!happening || emitter.sites[id].happening == happening))
+			site_renew(id);
+}
+
+/* ---- sets ---- */
+
+static bool set_has(const struct handler_set *set, const struct handler *handler)
+{
+	for (uint32_t i = 0; set && i < set->count; i++)
+		if (set->handlers[i] == handler)
+			return true;
+	return false;
+}
+
+static void set_publish(struct happening *happening, struct handler_set *set)
+{
+	struct handler_set *old = happening->set;
+
+	__atomic_store_n(&happening->set, set, __ATOMIC_RELEASE);
+	seal_sites(happening);
+	if (old)
+		retire(&old->retired);
+}
+
+static bool set_add(struct happening *happening, struct handler *handler)
+{
+	struct handler_set *old = happening->set, *set;
+	uint32_t count = old ? old->count : 0;
+
+	if (set_has(old, handler))
+		return true;
+	set = calloc(1, sizeof *set + (count + 1) * sizeof(struct handler *));
+	if (!set)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		set->handlers[i] = old->handlers[i];
+	set->name = happening->name;
+	set->handlers[count] = handler;
+	set->count = count + 1;
+	set_publish(happening, set);
+	return true;
+}
+
+/* Without memory for a smaller set the handler stays in the old one: it is not called any
+ * more all the same. Returns false then. */
+static bool set_remove(struct happening *happening, const struct handler *handler)
+{
+	struct handler_set *old = happening->set, *set = NULL;
+
+	if (!set_has(old, handler))
+		return true;
+	if (old->count > 1) {
+		set = calloc(1, sizeof *set + (old->count - 1) * sizeof(struct handler *));
+		if (!set)
+			return false;
+		set->name = happening->name;
+		for (uint32_t i = 0; i < old->count; i++)
+			if (old->handlers[i] != handler)
+				set->handlers[set->count++] = old->handlers[i];
+	}
+	set_publish(happening, set);
+	return true;
+}
+
+/* ---- attach and detach ---- */
+
+static struct handler *handler_find(const char *id)
+{
+	struct handler *handler = table.first;
+
+	while (handler && (handler->is_detached || strcmp(handler->id, id)))
+		handler = handler->next;
+	return handler;
+}
+
+/* Out of all sets and the list. Returns false when it must be kept for ever. */
+static bool handler_remove(struct handler *handler)
+{
+	bool is_out = true;
+
+	__atomic_store_n(&handler->is_detached, true, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < NAME_SLOTS; i++)
+		for (struct happening *happening = table.names[i]; happening; happening = happening->next)
+			is_out &= set_remove(happening, handler);
+	for (struct handler **link = &table.first; *link; link = &(*link)->next)
+		if (*link == handler) {
+			*link = handler->next;
+			table.handler_count--;
+			break;
+		}
+	return is_out;
+}
+
+static void unpersist(void)
+{
+	table.is_persisted = false;
+	seal_sites(NULL);
+}
+
+static int attach(const char *id, const char *const *events, uint32_t event_count, telem_handler *function, void *config,
+		  uint32_t max_failures)
+{
+	struct handler *handler, **link;
+	int result = 0;
+
+	if (table.handler_count == LIMIT_HANDLERS)
+		return -ENOSPC;
+	if (!asked_for_membarrier)
+		heavy_fence();
+	reclaim();
+	if (handler_find(id))
+		return -EEXIST;
+	handler = calloc(1, sizeof *handler);
+	if (!handler)
+		return -ENOMEM;
+	snprintf(handler->id, sizeof handler->id, "%s", id);
+	handler->function = function;
+	handler->config = config;
+	handler->max_failures = max_failures;
+	unpersist();
+	for (link = &table.first; *link; link = &(*link)->next)
+		;
+	*link = handler;
+	table.handler_count++;
+	for (uint32_t i = 0; i < event_count && result == 0; i++) {
+		struct happening *happening = name_make(events[i]);
+
+		if (!happening)
+			result = table.name_count == LIMIT_HANDLER_NAMES ? -ENOSPC : -ENOMEM;
+		else if (!set_add(happening, handler))
+			result = -ENOMEM;
+	}
+	if (result < 0 && handler_remove(handler))
+		retire(&handler->retired);
+	return result;
+}
+
+static bool is_name(const char *name, size_t room)
+{
+	return name && *name && strlen(name) < room;
+}
+
+int telem_attach_many(const char *id, const char *const *events, uint32_t event_count, telem_handler *function,
+		      void *config, uint32_t max_failures)
+{
+	int saved = errno, result;
+
+	if (!is_name(id, LIMIT_NAME_BYTES) || !events || event_count == 0 || !function)
+		return -EINVAL;
+	for (uint32_t i = 0; i < event_count; i++)
+		if (!is_name(events[i], sizeof((struct happening *)0)->name))
+			return -EINVAL;
+	emitter_restart_in_child();
+	emitter_lock();
+	result = attach(id, events, event_count, function, config, max_failures);
+	emitter_unlock();
+	errno = saved;
+	return result;
+}
+
+int telem_attach(const char *id, const char *event, telem_handler *function, void *config)
+{
+	return telem_attach_many(id, &event, 1, function, config, 1);
+}
+
+/* Waits until nobody is in it, but not from inside a handler: two could wait for each
+ * other. Locked on entry and exit, not in between. */
+static int wait_until_left(const struct handler *handler)
+{
+		bool may_wait = !my_thread || !my_thread->inside[0];
+
+	heavy_fence();
+	while (is_anybody_in(handler, NULL)) {
+		if (!may_wait)
+			return -EINPROGRESS;
+		emitter_unlock();
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
+		emitter_lock();
+	}
+	return 0;
+}
+
+static int detach(const char *id, bool wait)
+{
+	int saved = errno, result = -ENOENT;
+	struct handler *handler;
+
+	emitter_restart_in_child();
+	emitter_lock();
+	reclaim();
+	handler = id ? handler_find(id) : NULL;
+	if (handler) {
+		bool is_out = handler_remove(handler);
+
+		result = wait ? wait_until_left(handler) : 0;
+		if (is_out)
+			retire(&handler->retired);
+	}
+	emitter_unlock();
+	errno = saved;
+	return result;
+}
+
+int telem_detach(const char *id) { return detach(id, true); }
+int telem_detach_async(const char *id) { return detach(id, false); }
+
+void telem_persist(void)
+{
+	int saved = errno;
+
+	emitter_lock();
+	table.is_persisted = true;
+	seal_sites(NULL);
+	emitter_unlock();
+	errno = saved;
+}
+
+void telem_unpersist(void)
+{
+	int saved = errno;
+
+	emitter_lock();
+	unpersist();
+	emitter_unlock();
+	errno = saved;
+}
+
+uint32_t telem_list_handlers(const char *prefix, struct telem_handler_info *out, uint32_t room)
+{
+	int saved = errno;
+	uint32_t count = 0;
+
+	emitter_lock();
+	for (const struct handler *handler = table.first; handler; handler = handler->next)
+		for (uint32_t i = 0; i < NAME_SLOTS; i++)
+			for (const struct happening *name = table.names[i]; name; name = name->next) {
+				if (strncmp(name->name, prefix, strlen(prefix)) || !set_has(name->set, handler))
+					continue;
+				if (count < room) {
+					struct telem_handler_info *info = &out[count];
+
+					memset(info, 0, sizeof *info);
+					snprintf(info->id, sizeof info->id, "%s", handler->id);
+					snprintf(info->event, sizeof info->event, "%s", name->name);
+					info->function = handler->function;
+					info->config = handler->config;
+					info->failures = __atomic_load_n(&handler->failures, __ATOMIC_RELAXED);
+				}
+				count++;
+			}
+	emitter_unlock();
+	errno = saved;
+	return count;
+}
+
+/* ---- dispatching ---- */
+
+/* It said that it cannot go on. */
+static void handler_failed(struct handler *handler, const char *event, int result)
+{
+	uint32_t failures = __atomic_add_fetch(&handler->failures, 1, __ATOMIC_RELAXED);
+	bool is_detached = false;
+	int saved = errno;
+
+	if (handler->max_failures && failures >= handler->max_failures) {
+		emitter_lock();
+		if (!handler->is_detached) {
+			is_detached = true;
+			if (handler_remove(handler))
+				retire(&handler->retired);
+		}
+		emitter_unlock();
+	}
+	if (is_detached) {
+		TELEM_LOG(TELEM_ERROR, "handler %s of %s failed with %d (%u in all) and is detached", handler->id, event, result,
+			  failures);
+		TELEM_EVENT(telem, "handler.failure", TELEM_F("result", result), TELEM_F("failures", failures));
+	}
+	errno = saved;
+}
+
+/* Threads without a state of their own, beyond the limits or at their end: by count. */
+static __attribute__((noinline)) uint32_t call_as_stranger(const struct happening *happening, struct telem_happening *what)
+{
+	const struct handler_set *set;
+	uint32_t called = 0;
+
+	__atomic_fetch_add(&strangers, 1, __ATOMIC_SEQ_CST);
+	set = __atomic_load_n(&happening->set, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; set && i < set->count; i++) {
+		struct handler *handler = set->handlers[i];
+		int result = 0;
+
+		what->event = set->name;
+		__atomic_fetch_add(&handler->strangers_inside, 1, __ATOMIC_SEQ_CST);
+		if (!__atomic_load_n(&handler->is_detached, __ATOMIC_ACQUIRE)) {
+			result = handler->function(what, handler->config);
+			called++;
+		}
+		__atomic_fetch_sub(&handler->strangers_inside, 1, __ATOMIC_SEQ_CST);
+		if (result)
+			handler_failed(handler, what->event, result);
+	}
+	__atomic_fetch_sub(&strangers, 1, __ATOMIC_SEQ_CST);
+	return called;
+}
+
+static const struct happening *happening_of(const struct telem_site *site)
+{
+	return __atomic_load_n(&emitter.sites[site->id].happening, __ATOMIC_ACQUIRE);
+}
+
+/* At a site whose table may be sealed, or of an event without one. The set is looked for
+ * once we have said that we are here. */
+static inline __attribute__((always_inline)) uint32_t call_all(struct thread *thread, const struct telem_site *site,
+							       const struct happening *happening, struct telem_happening *what)
+{
+	/* A signal handler that comes in between leaves both as it found them. */
+	uint64_t before = thread->dispatch_epoch;
+	struct handler **mine = thread->inside;
+	const struct handler_set *set;
+	uint32_t called = 0;
+
+	while (__builtin_expect(*mine != NULL, 0))
+		if (++mine == thread->inside + LIMIT_HANDLER_DEPTH)
+			return 0;
+	if (__builtin_expect(before == 0, 1))
+		TELL(thread->dispatch_epoch, __atomic_load_n(&epoch, __ATOMIC_ACQUIRE));
+	set = site ? __atomic_load_n((struct handler_set *const *)(void *)&site->handlers, __ATOMIC_ACQUIRE) : NULL;
+	if (!set)
+		set = __atomic_load_n(&(site ? happening_of(site) : happening)->set, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; set && i < set->count; i++) {
+		struct handler *handler = set->handlers[i];
+		int result = 0;
+
+		what->event = set->name;
+		/* Told first, asked then: whoever detaches it sees us, or we see that it is. */
+		TELL(*mine, handler);
+		if (!__atomic_load_n(&handler->is_detached, __ATOMIC_ACQUIRE)) {
+			result = handler->function(what, handler->config);
+			called++;
+		}
+		__atomic_store_n(mine, NULL, __ATOMIC_RELEASE);
+		if (__builtin_expect(result != 0, 0))
+			handler_failed(handler, what->event, result);
+	}
+	__atomic_store_n(&thread->dispatch_epoch, before, __ATOMIC_RELEASE);
+	return called;
+}
+
+void handlers_call(struct telem_site *site, enum telem_phase phase, uint64_t value, const struct telem_field *fields,
+		   uint32_t field_count)
+{
+	struct telem_happening what = { NULL, phase, value, fields, field_count };
+	struct thread *thread = my_thread ? my_thread : thread_self();
+
+	if (thread)
+		call_all(thread, site, NULL, &what);
+	else
+		call_as_stranger(happening_of(site), &what);
+}
+
+uint32_t telem_execute(const char *event, const struct telem_field *fields, uint32_t field_count)
+{
+	struct telem_happening what = { NULL, TELEM_HAPPENED, 0, fields, field_count };
+	const struct happening *happening;
+	struct thread *thread;
+
+	if (!event || !emitter_runs())
+		return 0;
+	happening = name_find(event);
+	if (!happening)
+		return 0;
+	thread = thread_self();
+	return thread ? call_all(thread, NULL, happening, &what) : call_as_stranger(happening, &what);
+}
