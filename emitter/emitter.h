@@ -217,6 +217,9 @@ void task_recycle(struct task *task);
 void task_left(struct task *task);
 void tasks_begin(void);
 
+/* ---- latency.c ---- */
+void latencies_forget(void);         /* in a child: what its parent began */
+
 /* ---- clock.c ---- */
 void clock_begin(void);
 /* Measures the TSC against CLOCK_MONOTONIC again; by the flusher. */

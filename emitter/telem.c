@@ -132,6 +132,7 @@ static void begin_in_child(void)
 	if (!emitter.in_child)
 		return;
 	leases_forget();
+	latencies_forget();
 	if (common_shard(&emitter.ended, UINT32_MAX) && common_shard(&emitter.shared, UINT32_MAX - 1))
 		shards_forget();
 	blocks_forget();

@@ -48,6 +48,11 @@
 #define LIMIT_HANDLERS 1024
 #define LIMIT_HANDLER_NAMES 4096
 #define LIMIT_HANDLER_DEPTH 8
+/* Latencies that have begun by key and not ended, 24 bytes each, and how long they may take. */
+#define LIMIT_OPEN_LATENCIES 32768u
+#define LIMIT_LATENCY_EXPIRY_NS_MIN 1000000ull
+#define LIMIT_LATENCY_EXPIRY_NS_MAX 3600000000000ull
+#define LIMIT_LATENCY_EXPIRY_NS_DEFAULT 60000000000ull
 /* Sinks and viewers at once. */
 #define LIMIT_SINKS 64
 /* What waits for one slow viewer, in blocks: 1 MiB. */

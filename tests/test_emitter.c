@@ -840,6 +840,125 @@ static void a_latency_without_a_start_is_no_latency(void **state)
 	assert_int_equal(site("net.from tomorrow")->max, 0);
 }
 
+static void *end_latencies(void *arg)
+{
+	for (int i = 0; i < *(int *)arg; i++)
+		TELEM_LATENCY_END(net, "round trip", i);
+	return NULL;
+}
+
+static uint64_t told_count(const char *name)
+{
+	const struct reader_site *found = reader_site(reader, name);
+
+	return found ? found->count : 0;
+}
+
+static void a_latency_by_key_is_ended_by_any_thread(void **state)
+{
+	int count = 100;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	for (int i = 0; i < count; i++)
+		TELEM_LATENCY_BEGIN(net, "round trip", i);
+	in_thread(end_latencies, &count);
+	hear(reader);
+	assert_int_equal(site("net.round trip")->count, 100);
+	assert_true(site("net.round trip")->min > 0);
+	assert_int_equal(told_count("telem.latency unmatched"), 0);
+	/* Ended twice, and never begun. */
+	in_thread(end_latencies, &count);
+	TELEM_LATENCY_END(net, "one way", 5);
+	hear(reader);
+	assert_int_equal(site("net.round trip")->count, 100);
+	assert_int_equal(told_count("telem.latency unmatched"), 101);
+}
+
+static void a_latency_begun_again_starts_anew(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	before = told_count("telem.latency restarted");
+	TELEM_LATENCY_BEGIN(net, "again", 1);
+	usleep(20000);
+	TELEM_LATENCY_BEGIN(net, "again", 1);
+	TELEM_LATENCY_END(net, "again", 1);
+	hear(reader);
+	assert_int_equal(site("net.again")->count, 1);
+	assert_in_range(site("net.again")->max, 1, 19 * MS);
+	assert_int_equal(told_count("telem.latency restarted"), before + 1);
+}
+
+static void more_open_latencies_than_there_is_room_are_counted(void **state)
+{
+	enum { MANY = 60000 };
+	uint64_t overflowed, unmatched, restarted, expired;
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	overflowed = told_count("telem.latency overflowed");
+	unmatched = told_count("telem.latency unmatched");
+	for (int i = 0; i < MANY; i++)
+		TELEM_LATENCY_BEGIN(net, "many", i * 7919);
+	for (int i = 0; i < MANY; i++)
+		TELEM_LATENCY_END(net, "many", i * 7919);
+	hear(reader);
+	overflowed = told_count("telem.latency overflowed") - overflowed;
+	unmatched = told_count("telem.latency unmatched") - unmatched;
+	assert_in_range(overflowed, MANY - 32768, MANY - 1000);
+	assert_int_equal(unmatched, overflowed);
+	assert_int_equal(site("net.many")->count + overflowed, MANY);
+	/* Old ones make way. */
+	assert_int_equal(telem_set_latency_expiry(1), -EINVAL);
+	assert_int_equal(telem_set_latency_expiry(MS), 0);
+	for (int i = 0; i < MANY; i++)
+		TELEM_LATENCY_BEGIN(net, "many", i * 7919);
+	hear(reader);
+	restarted = told_count("telem.latency restarted");
+	expired = told_count("telem.latency expired");
+	usleep(3000);
+	for (int i = MANY; i < 2 * MANY; i++)
+		TELEM_LATENCY_BEGIN(net, "many", i * 7919);
+	hear(reader);
+	assert_true(told_count("telem.latency expired") > expired);
+	assert_int_equal(told_count("telem.latency restarted"), restarted);
+	telem_set_latency_expiry(60 * S);
+	for (int i = 0; i < 2 * MANY; i++)
+		TELEM_LATENCY_END(net, "many", i * 7919);
+}
+
+static void *begin_and_end(void *arg)
+{
+	uint64_t thread = (uint64_t)(uintptr_t)arg;
+
+	for (uint64_t i = 0; i < 20000; i++) {
+		TELEM_LATENCY_BEGIN(net, "contested trip", thread << 32 | i);
+		TELEM_LATENCY_END(net, "contested trip", thread << 32 | i);
+	}
+	return NULL;
+}
+
+static void latencies_of_many_threads_do_not_meet(void **state)
+{
+	pthread_t threads[4];
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	for (uintptr_t i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, begin_and_end, (void *)i), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	hear(reader);
+	assert_int_equal(site("net.contested trip")->count, 80000);
+}
+
 static void places_of_one_name_are_one_site(void **state)
 {
 	(void)state;
@@ -2314,6 +2433,10 @@ int main(void)
 		TEST(a_span_ends_however_its_block_is_left),
 		TEST(durations_are_nanoseconds_and_times_lie_in_the_run),
 		TEST(a_latency_without_a_start_is_no_latency),
+		TEST(a_latency_by_key_is_ended_by_any_thread),
+		TEST(a_latency_begun_again_starts_anew),
+		TEST(more_open_latencies_than_there_is_room_are_counted),
+		TEST(latencies_of_many_threads_do_not_meet),
 		TEST(places_of_one_name_are_one_site),
 		TEST(one_format_with_two_severities_is_two_sites),
 		TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),

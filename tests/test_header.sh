@@ -54,6 +54,8 @@ cat >"$dir/uses.h" <<'END'
 	else
 		TELEM_COUNT(mine, "in an else", 1);
 	TELEM_LATENCY(mine, "latency", stamp);
+	TELEM_LATENCY_BEGIN(mine, "by key", number);
+	TELEM_LATENCY_END(mine, "by key", number);
 	TELEM_MARK(mine, "mark", number);
 	TELEM_GAUGE(mine, "gauge", -number);
 	TELEM_GAUGE_ADD(mine, "moved", -1);
@@ -97,6 +99,7 @@ static int calls(void)
 	sum += telem_sink_tcp_listen("localhost", 0, false) + telem_sink_tcp_connect("localhost", 1, false);
 	sum += telem_sink_file("x") + telem_sink_fd(7) + telem_sink_remove(1) + telem_sink_redirect(1, "fd:1");
 	sum += telem_flush(1) + telem_set_flush_interval(1) + telem_set_ring_bytes(1) + telem_set_policy(TELEM_DROP, 0);
+	sum += telem_set_latency_expiry(1000000);
 	sum += telem_attach("id", "mine.event", handle, NULL) + telem_detach("id") + telem_detach_async("id");
 	sum += telem_attach_many("id", &name, 1, handle, NULL, 0);
 	sum += (int)telem_list_handlers("", NULL, 0) + (int)telem_execute("made.up", NULL, 0);
