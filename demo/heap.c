@@ -43,6 +43,7 @@ bool heap_mark(struct heap *heap, struct heap_object *object)
 
 static void mark(struct heap *heap)
 {
+	/* From here to wherever the function ends; it nests in the pause. */
 	TELEM_SPAN_HERE(gc, "mark");
 	heap->marked_bytes = 0;
 	heap->mark(heap);
@@ -76,10 +77,13 @@ static void sweep(struct heap *heap)
 
 static void collect(struct heap *heap)
 {
-	/* From here to wherever the function ends; mark and sweep nest in it. */
-	TELEM_SPAN_HERE(gc, "collect");
+	size_t before = heap->live_bytes;
+
+	TELEM_GC_BEGIN(0);
 	mark(heap);
 	sweep(heap);
+	TELEM_GC_END(0, (&(struct telem_gc){ .live_bytes = heap->live_bytes, .heap_bytes = heap->limit_bytes,
+					     .collected_bytes = before - heap->live_bytes }));
 }
 
 void heap_collect_if_full(struct heap *heap)

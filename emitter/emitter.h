@@ -12,10 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Most of our own files record nothing: no constructor for them. */
-#ifndef TELEM_SITES_HERE
+/* Our own sites are registered when they are first used, or every program would list them. */
 #define TELEM_NO_SITES_HERE_
-#endif
 #include "emitter/telem.h"
 #include "protocol/histogram.h"
 #include "protocol/limits.h"
@@ -170,6 +168,17 @@ void class_level_of_all(uint8_t level);
 int class_find(const char *name);
 int site_find(const char *class_dot_name);
 void classes_begin(void);            /* the built-in ones; idempotent */
+/* A site of our own; level 0 while it cannot be registered. Not locked. */
+#define OWN_SITE(cls, kind, unit, detail, name)                                                  \
+	__extension__({                                                                          \
+		static struct telem_site own_site_ = TELEM_SITE_INIT_(cls, kind, unit, detail, name);    \
+		site_register_own(&own_site_);                                                   \
+		&own_site_;                                                                      \
+	})
+void site_register_own(struct telem_site *site);
+/* Counts one, in class telem. */
+void own_count(struct telem_site *site);
+#define OWN_COUNT(name) own_count(OWN_SITE(telem, TELEM_KIND_COUNTER_, TELEM_NONE, 0, name))
 /* Tells a site's places their level anew, and whether handlers wait there. */
 void site_renew(uint32_t id);
 /* An event's fields, at a place's first time at level all. Takes the lock. */

@@ -1,4 +1,3 @@
-#define TELEM_SITES_HERE
 #include "emitter/handler.h"
 
 #include <errno.h>
@@ -470,6 +469,19 @@ uint32_t telem_list_handlers(const char *prefix, struct telem_handler_info *out,
 
 /* ---- dispatching ---- */
 
+static void say_detached(const struct handler *handler, const char *event, int result, uint32_t failures)
+{
+	static const char text[] = "handler %s of %s failed with %d (%u in all) and is detached";
+	struct telem_site *line = OWN_SITE(log, TELEM_KIND_LOG_, TELEM_NONE, TELEM_ERROR, text);
+	struct telem_site *failure = OWN_SITE(telem, TELEM_KIND_EVENT_, TELEM_NONE, 0, "handler.failure");
+	const struct telem_field fields[] = { TELEM_F("result", result), TELEM_F("failures", failures) };
+
+	if (telem_level_(line) != TELEM_OFF)
+		telem_log_(line, "handler %s of %s failed with %d (%u in all) and is detached", handler->id, event, result, failures);
+	if (telem_level_(failure) != TELEM_OFF)
+		telem_event_(failure, fields, 2);
+}
+
 /* It said that it cannot go on. */
 static void handler_failed(struct handler *handler, const char *event, int result)
 {
@@ -486,11 +498,8 @@ static void handler_failed(struct handler *handler, const char *event, int resul
 		}
 		emitter_unlock();
 	}
-	if (is_detached) {
-		TELEM_LOG(TELEM_ERROR, "handler %s of %s failed with %d (%u in all) and is detached", handler->id, event, result,
-			  failures);
-		TELEM_EVENT(telem, "handler.failure", TELEM_F("result", result), TELEM_F("failures", failures));
-	}
+	if (is_detached)
+		say_detached(handler, event, result, failures);
 	errno = saved;
 }
 

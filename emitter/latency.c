@@ -4,7 +4,6 @@
  * thread begins and ends; a slot is taken, and given back, by one compare and swap of its
  * state, in which a version tells a slot's uses apart. Nobody waits: a slot that is being
  * filled is passed over. */
-#define TELEM_SITES_HERE
 #include <errno.h>
 #include <string.h>
 
@@ -103,7 +102,7 @@ void telem_latency_begin_(struct telem_site *site, uint64_t key)
 	/* Begun again: the latest counts. */
 	state = slot_find(bucket, site->id, key, &slot);
 	if (state && slot_take(slot, state, site->id, key)) {
-		TELEM_COUNT(telem, "latency restarted", 1);
+		OWN_COUNT("latency restarted");
 		return;
 	}
 	for (slot = bucket; slot < bucket + SLOTS_A_BUCKET; slot++) {
@@ -116,11 +115,11 @@ void telem_latency_begin_(struct telem_site *site, uint64_t key)
 		state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
 		if (site_in(state) != 0 && site_in(state) != SLOT_BUSY && is_expired(slot, now) &&
 		    slot_take(slot, state, site->id, key)) {
-			TELEM_COUNT(telem, "latency expired", 1);
+			OWN_COUNT("latency expired");
 			return;
 		}
 	}
-	TELEM_COUNT(telem, "latency overflowed", 1);
+	OWN_COUNT("latency overflowed");
 }
 
 void telem_latency_end_(struct telem_site *site, uint64_t key)
@@ -138,7 +137,7 @@ void telem_latency_end_(struct telem_site *site, uint64_t key)
 	if (state)
 		telem_duration_(site, start);
 	else
-		TELEM_COUNT(telem, "latency unmatched", 1);
+		OWN_COUNT("latency unmatched");
 }
 
 int telem_set_latency_expiry(uint64_t ns)

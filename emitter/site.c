@@ -13,6 +13,8 @@
 #define CLASS(name_, help_, level_) \
 	struct telem_class telem_class_##name_ = { #name_, help_, level_, 0, { 0, 0, 0, 0, 0, 0 } };
 #include "protocol/classes.def"
+/* Not one that every program has: it comes with its first site. */
+CLASS(telem, "telemetry itself", TELEM_SUM)
 #undef CLASS
 
 /* telem_class.reserved[0] */
@@ -317,6 +319,29 @@ void telem_module_leave_(struct telem_module_ *module)
 		emitter.sites[id].places = kept;
 	}
 	emitter_unlock();
+}
+
+void site_register_own(struct telem_site *site)
+{
+	int saved = errno;
+
+	/* Not where a signal handler has interrupted a slow path: the next time, then. */
+	if (__atomic_load_n(&site->id, __ATOMIC_RELAXED) || thread_is_inside)
+		return;
+	emitter_lock();
+	classes_begin();
+	site_register(site, NULL);
+	levels_apply("program");                /* its class may be new */
+	emitter_unlock();
+	errno = saved;
+}
+
+void own_count(struct telem_site *site)
+{
+	uint8_t level = telem_level_(site);
+
+	if (level != TELEM_OFF)
+		telem_count_(site, level, 1);
 }
 
 int site_find(const char *class_dot_name)

@@ -189,6 +189,25 @@ void telem_task_leave(void);
 /* The task will not be entered again; its figures join the ended ones. */
 void telem_task_end(int id);
 
+/* ---- garbage collection --------------------------------------------------------
+ *
+ * For collectors, in class gc. Any thread may begin and any end; one collection of a
+ * generation at a time, from 3 on they are one. Costs a span and five counters. */
+
+struct telem_gc {
+	uint64_t live_bytes;       /* reachable now */
+	uint64_t heap_bytes;       /* the heap's size, free parts included */
+	uint64_t slop_bytes;       /* lost to alignment and fragmentation */
+	uint64_t copied_bytes;     /* by this collection */
+	uint64_t collected_bytes;  /* freed by it */
+};
+/* The world stops ... */
+void telem_gc_begin(uint32_t generation);
+/* ... and goes on. gc may be NULL: the pause alone is known. */
+void telem_gc_end(uint32_t generation, const struct telem_gc *gc);
+#define TELEM_GC_BEGIN(generation) telem_gc_begin(generation)
+#define TELEM_GC_END(generation, gc) telem_gc_end((generation), (gc))
+
 /* ---- handlers ----------------------------------------------------------------
  *
  * A handler is a function of the program's that is called for events of a name,
@@ -544,7 +563,7 @@ extern "C" {
 
 /* Defines a class, once, at file scope; level is the program's own one. At most 64
  * classes a program; one of the same name elsewhere is the same class. mem, gc, task,
- * frame, log and telem are there already. */
+ * frame and log are there already, and telem once it has something to say. */
 #define TELEM_CLASS(name_, help_, level_)                                                        \
 	struct telem_class telem_class_##name_ = { #name_, (help_), (level_), 0, { 0, 0, 0, 0, 0, 0 } }; \
 	static struct telem_class *telem_class_here_##name_                                      \
@@ -690,6 +709,8 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define telem_task_enter(id) __extension__({ (void)sizeof(id); 0; })
 #define telem_task_leave() ((void)0)
 #define telem_task_end(id) ((void)sizeof(id))
+#define telem_gc_begin(generation) ((void)sizeof(generation))
+#define telem_gc_end(generation, gc) ((void)sizeof(generation))
 /* Named, so that what is only there to be handed over is not unused. */
 #define telem_attach(id, event, function, config)                                                \
 	__extension__({ if (0) { (void)(id); (void)(event); (void)(function); (void)(config); } 0; })

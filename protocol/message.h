@@ -18,6 +18,8 @@ enum site_kind {
 	SITE_SPAN = 1, SITE_LATENCY, SITE_VALUE, SITE_COUNTER, SITE_GAUGE, SITE_ALLOC, SITE_MARK, SITE_EVENT, SITE_LOG,
 	SITE_KIND_COUNT
 };
+/* A span's detail: it is a garbage collector's pause. */
+enum { SPAN_IS_PAUSE = 1 };
 /* "span", "latency", …; "?" for what is unknown. */
 const char *site_kind_name(unsigned kind);
 /* Has a distribution (count, sum, min, max, histogram). */

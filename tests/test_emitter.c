@@ -959,6 +959,32 @@ static void latencies_of_many_threads_do_not_meet(void **state)
 	assert_int_equal(site("net.contested trip")->count, 80000);
 }
 
+static void a_collection_is_a_pause_and_what_it_left(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	TELEM_GC_BEGIN(0);
+	TELEM_GC_END(0, (&(struct telem_gc){ .live_bytes = 700, .heap_bytes = 1000, .slop_bytes = 10, .collected_bytes = 300 }));
+	telem_gc_begin(2);
+	telem_gc_begin(9);
+	telem_gc_end(9, NULL);
+	telem_gc_end(2, &(struct telem_gc){ .live_bytes = 600, .heap_bytes = 1000, .copied_bytes = 50, .collected_bytes = 100 });
+	telem_gc_end(1, NULL);                   /* never begun */
+	hear(reader);
+	assert_int_equal(site("gc.gen 0")->count, 1);
+	assert_int_equal(site("gc.gen 0")->detail, SPAN_IS_PAUSE);
+	assert_int_equal(site("gc.gen 1")->count, 0);
+	assert_int_equal(site("gc.gen 2")->count, 1);
+	assert_int_equal(site("gc.gen 3+")->count, 1);
+	assert_true(site("gc.gen 2")->sum >= site("gc.gen 3+")->sum);
+	assert_int_equal(site("gc.live")->sum, 600);
+	assert_int_equal(site("gc.heap")->sum, 1000);
+	assert_int_equal(site("gc.collected")->sum, 400);
+	assert_int_equal(site("gc.copied")->sum, 50);
+	assert_int_equal(site("gc.live")->unit, UNIT_SIZE);
+}
+
 static void places_of_one_name_are_one_site(void **state)
 {
 	(void)state;
@@ -2437,6 +2463,7 @@ int main(void)
 		TEST(a_latency_begun_again_starts_anew),
 		TEST(more_open_latencies_than_there_is_room_are_counted),
 		TEST(latencies_of_many_threads_do_not_meet),
+		TEST(a_collection_is_a_pause_and_what_it_left),
 		TEST(places_of_one_name_are_one_site),
 		TEST(one_format_with_two_severities_is_two_sites),
 		TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),

@@ -105,6 +105,8 @@ static int calls(void)
 	sum += (int)telem_list_handlers("", NULL, 0) + (int)telem_execute("made.up", NULL, 0);
 	telem_persist();
 	telem_unpersist();
+	TELEM_GC_BEGIN(0);
+	TELEM_GC_END(0, NULL);
 	telem_enable_all(false);
 	telem_sync();
 	telem_stats(&statistics);

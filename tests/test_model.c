@@ -472,6 +472,24 @@ static void collections_are_told_by_their_longest_span(void **state)
 	assert_true(fabs(model_totals(model)->gc_share - 0.05) < 1e-12);
 }
 
+static void collections_are_told_by_their_pauses_where_there_are_any(void **state)
+{
+	(void)state;
+	class(5, "gc");
+	for (uint32_t id = 50; id < 53; id++)
+		site(id, 5, SITE_SPAN);
+	TELL(SITE, site, .id = 51, .class_id = 5, .kind = SITE_SPAN, .detail = SPAN_IS_PAUSE, .name = text_of("gen 0"));
+	TELL(SITE, site, .id = 52, .class_id = 5, .kind = SITE_SPAN, .detail = SPAN_IS_PAUSE, .name = text_of("gen 1"));
+	values(0, 50, 0, 0, 0, 0);
+	snapshot(10);
+	values(0, 50, 60, SECOND, 1, 9);               /* something longer, but no pause */
+	values(0, 51, 20, SECOND / 10, 1, 9);
+	values(0, 52, 2, SECOND / 10, 1, 9);
+	snapshot(12);
+	assert_true(model_totals(model)->gc_per_s == 11);
+	assert_true(fabs(model_totals(model)->gc_share - 0.1) < 1e-12);
+}
+
 static void log_lines_are_counted_by_severity(void **state)
 {
 	(void)state;
@@ -1600,6 +1618,7 @@ int main(void)
 		WITH(a_greetings_snapshot_is_no_tick_of_its_own, setup),
 		WITH(two_ticks_within_a_second_share_its_point, setup), WITH(a_gauge_is_signed, setup),
 		WITH(cpu_and_memory_come_from_the_snapshot, setup), WITH(collections_are_told_by_their_longest_span, setup),
+		WITH(collections_are_told_by_their_pauses_where_there_are_any, setup),
 		WITH(log_lines_are_counted_by_severity, setup),
 		WITH(live_bytes_are_what_was_allocated_less_what_was_freed, setup),
 		WITH(types_are_rough_when_their_class_was_off, setup),

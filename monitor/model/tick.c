@@ -243,7 +243,8 @@ static void tasks_tick(struct model *model, double seconds, int64_t from_second,
 static void totals_tick(struct model *model, const struct message_snapshot *snapshot, double seconds)
 {
 	struct model_totals *totals = &model->totals;
-	double gc_busiest = 0;
+	double gc_busiest = 0, pauses_per_s = 0, pause_share = 0;
+	bool has_pauses = false;
 
 	*totals = (struct model_totals){ .rss_bytes = snapshot->rss_bytes, .cpu_ns = snapshot->cpu_ns,
 					 .thread_count = snapshot->thread_count, .telem_cpu_ns = snapshot->telem_cpu_ns,
@@ -266,12 +267,24 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 		}
 		if (site->kind == SITE_LOG && site->detail < 5)
 			totals->log_per_s[site->detail] += site->rate_per_s;
-		/* Phases lie inside the whole collection: the longest span is the pause. */
-		if (is_gc && site->kind == SITE_SPAN && site->sum_per_s >= gc_busiest) {
+		if (!is_gc || site->kind != SITE_SPAN)
+			continue;
+		if (site->detail == SPAN_IS_PAUSE) {
+			pauses_per_s += site->rate_per_s;
+			pause_share += site->sum_per_s / 1e9;
+			has_pauses = true;
+		}
+		/* Phases lie inside the whole collection: of a program that does not say which
+		 * spans are the pauses, the longest is it. */
+		if (site->sum_per_s >= gc_busiest) {
 			gc_busiest = site->sum_per_s;
 			totals->gc_per_s = site->rate_per_s;
 			totals->gc_share = site->sum_per_s / 1e9;
 		}
+	}
+	if (has_pauses) {
+		totals->gc_per_s = pauses_per_s;
+		totals->gc_share = pause_share;
 	}
 	model->told_cpu_ns = snapshot->cpu_ns;
 	model->told_telem_cpu_ns = snapshot->telem_cpu_ns;

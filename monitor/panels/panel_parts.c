@@ -162,34 +162,41 @@ static int gc_figure(const struct canvas *canvas, int end, int y, const char *la
 	return end - 12;
 }
 
+static void gc_row(const struct model_site *site, int y, const struct canvas *canvas)
+{
+	const struct quantiles *window = &site->window;
+	char name[NAME_BYTES], rate[UNITS_BYTES], p99[UNITS_BYTES], max[UNITS_BYTES];
+	int end = canvas->width_cells - 1;
+
+	/* From the right: max, p99, rate; what would leave no name goes. */
+	units_rate(rate, window->rate_per_s);
+	site_figure(p99, site, figure_or_none(window->count, window->p99));
+	site_figure(max, site, figure_or_none(window->count, window->max));
+	end = gc_figure(canvas, end, y, "max", max, end >= 38);
+	end = gc_figure(canvas, end, y, "p99", p99, end >= 20);
+	end = gc_figure(canvas, end, y, "", rate, end >= 14);
+	name_fit(name, sizeof name, site->name, end - 1, canvas_glyphs(canvas));
+	canvas_text(canvas, 1, y, STYLE(ROLE_TEXT), name);
+}
+
 void gc_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas)
 {
-	int gc = model_class_find(model, "gc"), y = 1, end;
+	int gc = model_class_find(model, "gc"), y = 1;
 	char title[64], share[UNITS_BYTES], right[64];
 
 	(void)view;
 	panel_title(title, '5', "GC");
 	units_percent(share, model_totals(model)->gc_share);
 	snprintf(right, sizeof right, "paused %s", share);
-	for (uint32_t i = 0; i < model_site_count(model); i++) {
-		const struct model_site *site = model_site(model, i);
-		char name[NAME_BYTES], rate[UNITS_BYTES], p99[UNITS_BYTES], max[UNITS_BYTES];
-		const struct quantiles *window = &site->window;
+	/* The pauses first, then what they are made of. */
+	for (int pauses = 1; pauses >= 0; pauses--)
+		for (uint32_t i = 0; i < model_site_count(model); i++) {
+			const struct model_site *site = model_site(model, i);
 
-		if (gc < 0 || site->class_id != (uint32_t)gc || site->kind != SITE_SPAN)
-			continue;
-		/* From the right: max, p99, rate; what would leave no name goes. */
-		end = canvas->width_cells - 1;
-		units_rate(rate, window->rate_per_s);
-		site_figure(p99, site, figure_or_none(window->count, window->p99));
-		site_figure(max, site, figure_or_none(window->count, window->max));
-		end = gc_figure(canvas, end, y, "max", max, end >= 38);
-		end = gc_figure(canvas, end, y, "p99", p99, end >= 20);
-		end = gc_figure(canvas, end, y, "", rate, end >= 14);
-		name_fit(name, sizeof name, site->name, end - 1, canvas_glyphs(canvas));
-		canvas_text(canvas, 1, y, STYLE(ROLE_TEXT), name);
-		y++;
-	}
+			if (gc >= 0 && site->class_id == (uint32_t)gc && site->kind == SITE_SPAN &&
+			    (site->detail == SPAN_IS_PAUSE) == pauses)
+				gc_row(site, y++, canvas);
+		}
 	title_draw(canvas, title, y > 1 ? right : NULL, y > 1 ? share : NULL);
 	if (y == 1)
 		text_wrap(canvas, 1, 1, STYLE(ROLE_DIM), "The target declares no span of class gc.");

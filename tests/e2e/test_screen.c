@@ -123,7 +123,7 @@ static void each_panel_opens_by_its_digit(void **state)
 	term_wait_text(term, "holds: ", MS);
 	term_keys(term, "2");
 	term_wait_row_matches(term, 2, "2 Latency .* sort p99", MS);
-	term_wait_text(term, "collect", MS);
+	term_wait_text(term, "sweep", MS);
 	term_keys(term, "3");
 	term_wait_row_matches(term, 2, "3 Classes .*back to the program's own levels on leaving", MS);
 	term_wait_row_matches(term, -1, "m +mem +sum +sum .*program$", MS);
