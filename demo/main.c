@@ -18,6 +18,7 @@
 
 #include "demo/burst.h"
 #include "demo/keys.h"
+#include "demo/slow.h"
 #include "demo/work.h"
 #include "emitter/telem.h"
 
@@ -32,6 +33,7 @@ static const char help[] =
 	"  --threads N      worker threads, 1 to 64 (default 2)\n"
 	"  --rate N         files a second (default 50; 0: as fast as possible)\n"
 	"  --heap BYTES     evict above this much memory; may end in K, M, G (default 64M)\n"
+	"  --persist        seal the table of handlers\n"
 	"  --once           end after one pass over the files\n"
 	"  --sink ADDRESS   stream to fifo:PATH, unix:PATH, tcp:HOST:PORT, file:PATH, ...\n"
 	"  --burst N        only emit N events as fast as possible, and count what arrived\n"
@@ -43,7 +45,7 @@ struct options {
 	struct work_options work;
 	const char *sink_address;
 	uint64_t burst_count;
-	bool burst, wait;
+	bool burst, wait, persist;
 };
 
 /* ---- options ---- */
@@ -91,9 +93,10 @@ static void parse_options(struct options *options, int argc, char **argv)
 		{ "threads", required_argument, NULL, 't' }, { "rate", required_argument, NULL, 'r' },
 		{ "heap", required_argument, NULL, 'm' },    { "once", no_argument, NULL, 'o' },
 		{ "sink", required_argument, NULL, 's' },    { "burst", required_argument, NULL, 'b' },
-		{ "wait", no_argument, NULL, 'w' },          { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },       { "h", no_argument, NULL, 'h' },
-		{ "V", no_argument, NULL, 'V' },             { NULL, 0, NULL, 0 },
+		{ "wait", no_argument, NULL, 'w' },          { "persist", no_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },          { "version", no_argument, NULL, 'V' },
+		{ "h", no_argument, NULL, 'h' },             { "V", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int option;
 
@@ -121,6 +124,9 @@ static void parse_options(struct options *options, int argc, char **argv)
 			break;
 		case 'w':
 			options->wait = true;
+			break;
+		case 'p':
+			options->persist = true;
 			break;
 		case 'h':
 			print_and_exit(help);
@@ -243,10 +249,13 @@ int main(int argc, char **argv)
 		if (options.burst)
 			return EXIT_USAGE;
 	}
-	if (options.burst)
+	if (options.burst) {
 		status = burst_run(options.burst_count, options.work.thread_count, options.wait);
-	else
+	} else {
+		slow_init(options.persist);
 		status = index_and_search(&options.work, &keys, signals_fd);
+		slow_fini();
+	}
 	telem_stop();
 	return status;
 }

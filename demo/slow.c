@@ -1,0 +1,37 @@
+#include "demo/slow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "emitter/telem.h"
+
+TELEM_CLASS_DECLARE(query);
+
+enum { SLOW_NS = 1000000, VERY_SLOW_NS = 10000000 };
+
+/* Called for each query, in the thread that made it, also while its class is off. */
+static int look(const struct telem_happening *what, void *config)
+{
+	(void)config;
+	if (what->phase != TELEM_STOPPED || what->value < SLOW_NS)
+		return 0;
+	TELEM_COUNT(query, "slow queries", 1);
+	if (what->value >= VERY_SLOW_NS)
+		TELEM_LOG(TELEM_WARN, "a query took %llu ms", (unsigned long long)(what->value / 1000000));
+	return 0;
+}
+
+void slow_init(bool persist)
+{
+	int err = telem_attach("slow queries", "query.query", look, NULL);
+
+	if (err < 0)
+		fprintf(stderr, "telem-demo: slow queries are not counted: %s\n", strerror(-err));
+	if (persist)
+		telem_persist();
+}
+
+void slow_fini(void)
+{
+	telem_detach("slow queries");
+}
