@@ -42,7 +42,7 @@ static struct {
 } table;
 static uint64_t epoch = 1;
 static uint32_t strangers;           /* dispatching now */
-static bool has_membarrier, asked_for_membarrier;
+static bool has_membarrier;
 
 /* ---- who is where ---- */
 
@@ -58,20 +58,22 @@ static bool has_membarrier, asked_for_membarrier;
 		}                                                                                \
 	} while (0)
 
+#ifdef __SANITIZE_THREAD__
+static int membarrier(int command) { (void)command; return -1; }     /* it does not know what that does */
+#else
+static int membarrier(int command) { return (int)syscall(SYS_membarrier, command, 0, 0); }
+#endif
+
 /* After it every thread has either told where it is, or will see what we have published. */
 static void heavy_fence(void)
 {
-#ifndef __SANITIZE_THREAD__
-	if (!asked_for_membarrier)
-		__atomic_store_n(&has_membarrier,
-				 syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0,
-				 __ATOMIC_SEQ_CST);
-	asked_for_membarrier = true;
-	if (has_membarrier)
-		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-	else
-#endif
-		__atomic_fetch_add(&strangers, 0, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&strangers, 0, __ATOMIC_SEQ_CST);
+	if (has_membarrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+		return;
+	/* The first time, or the first in a child. */
+	__atomic_store_n(&has_membarrier,
+			 membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+				 membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0, __ATOMIC_SEQ_CST);
 }
 
 static void retire(struct retired *memory)
@@ -117,13 +119,13 @@ static void reclaim(void)
 		}
 }
 
-static bool is_anybody_in(const struct handler *handler, const struct thread *but)
+static bool is_anybody_in(const struct handler *handler)
 {
 	if (__atomic_load_n(&handler->strangers_inside, __ATOMIC_ACQUIRE))
 		return true;
 	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
 		for (uint32_t i = 0; i < LIMIT_HANDLER_DEPTH; i++)
-			if (thread != but && __atomic_load_n(&thread->inside[i], __ATOMIC_ACQUIRE) == handler)
+			if (__atomic_load_n(&thread->inside[i], __ATOMIC_ACQUIRE) == handler)
 				return true;
 	return false;
 }
@@ -319,7 +321,7 @@ static int attach(const char *id, const char *const *events, uint32_t event_coun
 
 	if (table.handler_count == LIMIT_HANDLERS)
 		return -ENOSPC;
-	if (!asked_for_membarrier)
+	if (!has_membarrier)
 		heavy_fence();
 	reclaim();
 	if (handler_find(id))
@@ -384,7 +386,7 @@ static int wait_until_left(const struct handler *handler)
 		bool may_wait = !my_thread || !my_thread->inside[0];
 
 	heavy_fence();
-	while (is_anybody_in(handler, NULL)) {
+	while (is_anybody_in(handler)) {
 		if (!may_wait)
 			return -EINPROGRESS;
 		emitter_unlock();
@@ -489,7 +491,8 @@ static void handler_failed(struct handler *handler, const char *event, int resul
 	bool is_detached = false;
 	int saved = errno;
 
-	if (handler->max_failures && failures >= handler->max_failures) {
+	/* In a signal handler that has interrupted a slow path it waits for its next failure. */
+	if (handler->max_failures && failures >= handler->max_failures && !thread_is_inside) {
 		emitter_lock();
 		if (!handler->is_detached) {
 			is_detached = true;

@@ -215,7 +215,8 @@ void telem_gc_end(uint32_t generation, const struct telem_gc *gc);
  * telem_execute(). It runs in the thread that made the event, before the call that made it
  * returns, and no lock is held: it may record events, attach, detach and set levels.
  * Handlers of a name are called in the order they were attached in, while telemetry runs.
- * They nest to a depth of 8; events deeper inside reach none. A handler must not throw. */
+ * They nest to a depth of 8; events deeper inside reach none. A handler must not throw, and
+ * where an event is made in a signal handler, it runs in there. */
 
 enum telem_phase {
 	TELEM_HAPPENED = 0,        /* an event; a latency */
