@@ -13,6 +13,7 @@
 #include "emitter/drain.h"
 #include "emitter/emitter.h"
 #include "emitter/greet.h"
+#include "emitter/report.h"
 #include "emitter/ring.h"
 #include "emitter/sink.h"
 #include "emitter/snapshot.h"
@@ -346,6 +347,8 @@ static void turn(uint64_t now_ns)
 	emitter_unlock();
 	if (listens && is_due)
 		drain_all(now_ns);
+	if (listens && now_ns >= flusher.next_tick_ns)
+		reporters_ask();
 	emitter_lock();
 	if (listens)
 		tell_news(now_ns);

@@ -14,6 +14,7 @@
 #include "emitter/emitter.h"
 #include "emitter/flusher.h"
 #include "emitter/ring.h"
+#include "emitter/report.h"
 #include "emitter/sink.h"
 #include "emitter/snapshot.h"
 
@@ -133,6 +134,7 @@ static void begin_in_child(void)
 		return;
 	leases_forget();
 	latencies_forget();
+	reporters_forget();
 	if (common_shard(&emitter.ended, UINT32_MAX) && common_shard(&emitter.shared, UINT32_MAX - 1))
 		shards_forget();
 	blocks_forget();

@@ -208,6 +208,34 @@ void telem_gc_end(uint32_t generation, const struct telem_gc *gc);
 #define TELEM_GC_BEGIN(generation) telem_gc_begin(generation)
 #define TELEM_GC_END(generation, gc) telem_gc_end((generation), (gc))
 
+/* ---- reporters ------------------------------------------------------------------
+ *
+ * A reporter is a function that tells a value when it is asked: each tick, by telemetry's
+ * own thread, and only while somebody looks (what nobody wants costs nothing). It is shown
+ * as a gauge of class report, under a path like "js/gc-heap". It may be called beside any
+ * code of the program's, must be quick, and takes care of its own locks. */
+
+enum telem_reporter_kind {
+	TELEM_REPORT_OTHER = 0,
+	TELEM_REPORT_HEAP = 1      /* bytes that malloc() gave: what no reporter of this kind claims of
+				    * them is "heap/unclassified", below 0 when they claim too much */
+};
+/* Puts the value in place and returns 0; anything else: not to be had now. It is kept and
+ * asked again; the gauge "failures" counts. */
+typedef int telem_reporter_fn(void *arg, int64_t *value);
+
+/* path is copied, at most 127 bytes. 0; -EEXIST: the path has one; -EINVAL, -ENOSPC (1,024),
+ * -ENOMEM. */
+int telem_reporter(const char *path, enum telem_reporter_kind kind, enum telem_unit unit, telem_reporter_fn *function,
+		   void *arg);
+/* Returns when it is not being asked any more (unless it is itself that calls). -ENOENT. */
+int telem_reporter_remove(const char *path);
+/* What glibc's malloc holds: allocated, free, mapped. */
+int telem_report_malloc(void);
+/* What the kernel knows of the process: proportional memory, swap, open files, faults,
+ * context switches. */
+int telem_report_process(void);
+
 /* ---- handlers ----------------------------------------------------------------
  *
  * A handler is a function of the program's that is called for events of a name,
@@ -564,7 +592,7 @@ extern "C" {
 
 /* Defines a class, once, at file scope; level is the program's own one. At most 64
  * classes a program; one of the same name elsewhere is the same class. mem, gc, task,
- * frame and log are there already, and telem once it has something to say. */
+ * frame and log are there already, and telem and report once they have something to say. */
 #define TELEM_CLASS(name_, help_, level_)                                                        \
 	struct telem_class telem_class_##name_ = { #name_, (help_), (level_), 0, { 0, 0, 0, 0, 0, 0 } }; \
 	static struct telem_class *telem_class_here_##name_                                      \
@@ -710,6 +738,11 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define telem_task_enter(id) __extension__({ (void)sizeof(id); 0; })
 #define telem_task_leave() ((void)0)
 #define telem_task_end(id) ((void)sizeof(id))
+#define telem_reporter(path, kind, unit, function, arg)                                          \
+	__extension__({ if (0) { (void)(path); (void)(function); (void)(arg); } 0; })
+#define telem_reporter_remove(path) TELEM_NOTHING_(0)
+#define telem_report_malloc() TELEM_NOTHING_(0)
+#define telem_report_process() TELEM_NOTHING_(0)
 #define telem_gc_begin(generation) ((void)sizeof(generation))
 #define telem_gc_end(generation, gc) ((void)sizeof(generation))
 /* Named, so that what is only there to be handed over is not unused. */

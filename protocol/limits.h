@@ -53,6 +53,8 @@
 #define LIMIT_LATENCY_EXPIRY_NS_MIN 1000000ull
 #define LIMIT_LATENCY_EXPIRY_NS_MAX 3600000000000ull
 #define LIMIT_LATENCY_EXPIRY_NS_DEFAULT 60000000000ull
+/* Values a program is asked for each tick. */
+#define LIMIT_REPORTERS 1024u
 /* Sinks and viewers at once. */
 #define LIMIT_SINKS 64
 /* What waits for one slow viewer, in blocks: 1 MiB. */

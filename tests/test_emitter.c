@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -983,6 +984,118 @@ static void a_collection_is_a_pause_and_what_it_left(void **state)
 	assert_int_equal(site("gc.collected")->sum, 400);
 	assert_int_equal(site("gc.copied")->sum, 50);
 	assert_int_equal(site("gc.live")->unit, UNIT_SIZE);
+}
+
+struct asked { int64_t value; int result; uint32_t count; bool inside, may_leave; };
+
+static int tell(void *arg, int64_t *value)
+{
+	struct asked *asked = arg;
+
+	__atomic_store_n(&asked->inside, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&asked->may_leave, __ATOMIC_ACQUIRE))
+		sched_yield();
+	*value = __atomic_load_n(&asked->value, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&asked->count, 1, __ATOMIC_RELAXED);
+	return __atomic_load_n(&asked->result, __ATOMIC_RELAXED);
+}
+
+static uint32_t times_asked(const struct asked *asked) { return __atomic_load_n(&asked->count, __ATOMIC_RELAXED); }
+
+static void a_reporter_is_asked_while_somebody_looks(void **state)
+{
+	struct asked asked = { .value = -5, .may_leave = true };
+	uint64_t ticks;
+	uint32_t count;
+
+	(void)state;
+	start(NULL);
+	assert_int_equal(telem_reporter("vm/objects", TELEM_REPORT_OTHER, TELEM_NONE, tell, &asked), 0);
+	assert_int_equal(telem_reporter("vm/objects", TELEM_REPORT_OTHER, TELEM_NONE, tell, &asked), -EEXIST);
+	assert_int_equal(telem_reporter("", TELEM_REPORT_OTHER, TELEM_NONE, tell, &asked), -EINVAL);
+	assert_int_equal(telem_flush(100 * MS), 0);
+	assert_int_equal(times_asked(&asked), 0);
+	reader = attach_viewer();
+	assert_int_equal(ASK(TICK, tick, 100 * MS), ACK_DONE);
+	READ_UNTIL(reader, (int64_t)(reader_site(reader, "report.vm/objects") ? site("report.vm/objects")->sum : 0) == -5);
+	/* A failure is counted, and the value stays. */
+	__atomic_store_n(&asked.result, -1, __ATOMIC_RELAXED);
+	__atomic_store_n(&asked.value, 7, __ATOMIC_RELAXED);
+	READ_UNTIL(reader, reader_site(reader, "report.failures") && site("report.failures")->sum > 0);
+	assert_int_equal((int64_t)site("report.vm/objects")->sum, -5);
+	__atomic_store_n(&asked.result, 0, __ATOMIC_RELAXED);
+	READ_UNTIL(reader, site("report.vm/objects")->sum == 7);
+	/* Its class off: not asked. */
+	telem_level_set("report", TELEM_OFF);
+	ticks = reader->kind_count[KIND_SNAPSHOT];
+	READ_UNTIL(reader, reader->kind_count[KIND_SNAPSHOT] > ticks + 1);
+	count = times_asked(&asked);
+	READ_UNTIL(reader, reader->kind_count[KIND_SNAPSHOT] > ticks + 4);
+	assert_int_equal(times_asked(&asked), count);
+	telem_level_set("report", TELEM_SUM);
+	assert_int_equal(telem_reporter_remove("vm/objects"), 0);
+	assert_int_equal(telem_reporter_remove("vm/objects"), -ENOENT);
+}
+
+static void *remove_reporter(void *arg)
+{
+	assert_int_equal(telem_reporter_remove("vm/slow"), 0);
+	__atomic_store_n((bool *)arg, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void a_removed_reporter_is_in_use_no_more(void **state)
+{
+	struct asked asked = { .value = 1 };
+	bool is_removed = false;
+	pthread_t remover;
+
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(TICK, tick, 100 * MS), ACK_DONE);
+	assert_int_equal(telem_reporter("vm/slow", TELEM_REPORT_OTHER, TELEM_NONE, tell, &asked), 0);
+	WAIT_UNTIL(__atomic_load_n(&asked.inside, __ATOMIC_ACQUIRE), 5000);
+	assert_int_equal(pthread_create(&remover, NULL, remove_reporter, &is_removed), 0);
+	sched_yield();
+	assert_false(__atomic_load_n(&is_removed, __ATOMIC_ACQUIRE));
+	__atomic_store_n(&asked.may_leave, true, __ATOMIC_RELEASE);
+	pthread_join(remover, NULL);
+	assert_int_equal(times_asked(&asked), 1);
+}
+
+static void what_nobody_claims_of_the_heap_is_told_also_below_0(void **state)
+{
+	struct asked asked = { .value = INT64_MAX / 2, .may_leave = true };
+
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(TICK, tick, 100 * MS), ACK_DONE);
+	assert_int_equal(telem_reporter("vm/heap", TELEM_REPORT_HEAP, TELEM_BYTES, tell, &asked), 0);
+	READ_UNTIL(reader, reader_site(reader, "report.heap/unclassified") &&
+				   (int64_t)site("report.heap/unclassified")->sum < -(INT64_MAX / 4));
+	__atomic_store_n(&asked.value, 0, __ATOMIC_RELAXED);
+	READ_UNTIL(reader, (int64_t)site("report.heap/unclassified")->sum > 0);
+	assert_int_equal(telem_reporter_remove("vm/heap"), 0);
+}
+
+static void malloc_and_the_process_report(void **state)
+{
+	(void)state;
+	start(NULL);
+	reader = attach_viewer();
+	assert_int_equal(ASK(TICK, tick, 100 * MS), ACK_DONE);
+	assert_int_equal(telem_report_malloc(), 0);
+	assert_int_equal(telem_report_process(), 0);
+	READ_UNTIL(reader, reader_site(reader, "report.process/open files") &&
+				   site("report.process/open files")->sum == fd_count() - 3);         /* ., .. and itself */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)      /* those have a malloc of their own */
+	assert_in_range(site("report.malloc/allocated")->sum, 1000, 1ull << 40);
+#endif
+	assert_int_equal(site("report.malloc/allocated")->unit, UNIT_SIZE);
+	assert_true(site("report.process/faults")->sum > 100);
+	assert_int_equal(telem_report_malloc(), -EEXIST);
 }
 
 static void places_of_one_name_are_one_site(void **state)
@@ -2464,6 +2577,10 @@ int main(void)
 		TEST(more_open_latencies_than_there_is_room_are_counted),
 		TEST(latencies_of_many_threads_do_not_meet),
 		TEST(a_collection_is_a_pause_and_what_it_left),
+		TEST(a_reporter_is_asked_while_somebody_looks),
+		TEST(a_removed_reporter_is_in_use_no_more),
+		TEST(what_nobody_claims_of_the_heap_is_told_also_below_0),
+		TEST(malloc_and_the_process_report),
 		TEST(places_of_one_name_are_one_site),
 		TEST(one_format_with_two_severities_is_two_sites),
 		TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),

@@ -87,6 +87,11 @@ static inline int handle(const struct telem_happening *what, void *config)
 		sum += telem_field_double(&what->fields[i]) + (double)telem_field_int(&what->fields[i]);
 	return config && what->phase == TELEM_STOPPED && what->value > (uint64_t)sum;
 }
+static inline int report(void *arg, int64_t *value)
+{
+	*value = arg != NULL;
+	return 0;
+}
 static int calls(void)
 {
 	struct telem_options options = { sizeof(struct telem_options), "name", NULL, 0, false, true };
@@ -105,6 +110,8 @@ static int calls(void)
 	sum += (int)telem_list_handlers("", NULL, 0) + (int)telem_execute("made.up", NULL, 0);
 	telem_persist();
 	telem_unpersist();
+	sum += telem_reporter("a/b", TELEM_REPORT_HEAP, TELEM_BYTES, report, NULL) + telem_reporter_remove("a/b");
+	sum += telem_report_malloc() + telem_report_process();
 	TELEM_GC_BEGIN(0);
 	TELEM_GC_END(0, NULL);
 	telem_enable_all(false);

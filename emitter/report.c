@@ -1,0 +1,286 @@
+/* report.c -- values the program is asked for: each tick, by the flusher, while somebody
+ * looks. Each is a gauge of class report, under its path. */
+#include "emitter/report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emitter/emitter.h"
+
+/* Not exported: a program may have one of that name, and then it is the same. */
+static struct telem_class telem_class_reports_ = { "report", "values the program is asked for", TELEM_SUM, 0, { 0, 0, 0, 0, 0, 0 } };
+
+/* The list only grows, and is changed under the emitter's lock; a removed one is free for
+ * another of its path. */
+struct reporter {
+	struct reporter *next;
+	char path[LIMIT_NAME_BYTES];
+	enum telem_reporter_kind kind;
+	telem_reporter_fn *function; /* NULL: removed */
+	void *arg;
+	int64_t value;               /* the latest that did not fail */
+	struct telem_site site;
+};
+
+static struct reporter *reporters;
+static uint32_t reporter_count;
+static const struct reporter *being_asked;   /* atomic */
+static pthread_t asking_thread;
+
+static struct reporter *find(const char *path)
+{
+	struct reporter *reporter = reporters;
+
+	while (reporter && strcmp(reporter->path, path))
+		reporter = reporter->next;
+	return reporter;
+}
+
+static int add(const char *path, enum telem_reporter_kind kind, enum telem_unit unit, telem_reporter_fn *function, void *arg)
+{
+	struct reporter *reporter = find(path);
+
+	if (reporter && reporter->function)
+		return -EEXIST;
+	if (!reporter) {
+		if (reporter_count == LIMIT_REPORTERS)
+			return -ENOSPC;
+		reporter = calloc(1, sizeof *reporter);
+		if (!reporter)
+			return -ENOMEM;
+		snprintf(reporter->path, sizeof reporter->path, "%s", path);
+		reporter->site = (struct telem_site){ .kind = TELEM_KIND_GAUGE_, .unit = unit, .cls = &telem_class_reports_,
+						      .name = reporter->path, .file = "" };
+		reporter->next = reporters;
+		reporters = reporter;
+		reporter_count++;
+	}
+	reporter->kind = kind;
+	reporter->arg = arg;
+	reporter->function = function;
+	return 0;
+}
+
+int telem_reporter(const char *path, enum telem_reporter_kind kind, enum telem_unit unit, telem_reporter_fn *function,
+		   void *arg)
+{
+	int saved = errno, result;
+	struct reporter *reporter;
+
+	if (!path || !*path || strlen(path) >= LIMIT_NAME_BYTES || !function || kind > TELEM_REPORT_HEAP || unit > TELEM_BYTES)
+		return -EINVAL;
+	emitter_restart_in_child();
+	emitter_lock();
+	result = add(path, kind, unit, function, arg);
+	reporter = find(path);
+	emitter_unlock();
+	if (result == 0)
+		site_register_own(&reporter->site);
+	errno = saved;
+	return result;
+}
+
+int telem_reporter_remove(const char *path)
+{
+	int saved = errno;
+	struct reporter *reporter;
+	bool was_there;
+
+	emitter_restart_in_child();
+	emitter_lock();
+	reporter = path ? find(path) : NULL;
+	was_there = reporter && reporter->function;
+	if (was_there)
+		reporter->function = NULL;
+	/* Until it is not being asked any more, but by itself. */
+	while (was_there && __atomic_load_n(&being_asked, __ATOMIC_ACQUIRE) == reporter &&
+	       !pthread_equal(asking_thread, pthread_self())) {
+		emitter_unlock();
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
+		emitter_lock();
+	}
+	emitter_unlock();
+	errno = saved;
+	return was_there ? 0 : -ENOENT;
+}
+
+/* What the flusher counts is nobody's: it has no shard. */
+static void set(struct telem_site *site, int64_t value)
+{
+	struct telem_cell *cell = &emitter.shared.cells[site->id];
+
+	if (telem_level_(site) == TELEM_OFF || site->id == 0)
+		return;
+	__atomic_store_n(&emitter.shared_task.is_used, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&cell->sum, (uint64_t)value, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->count, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(site->owner, emitter.shared.id, __ATOMIC_RELAXED);
+}
+
+/* The bytes of the heap it claims. Unlocked: it is the program's code. */
+static int64_t ask(struct reporter *reporter, bool *claims_heap)
+{
+	enum telem_reporter_kind kind;
+	telem_reporter_fn *function;
+	void *arg;
+	int64_t value = 0;
+	bool is_good;
+
+	emitter_lock();
+	function = reporter->function;
+	arg = reporter->arg;
+	kind = reporter->kind;
+	asking_thread = pthread_self();
+	if (function)
+		__atomic_store_n(&being_asked, reporter, __ATOMIC_RELEASE);
+	emitter_unlock();
+	if (!function || telem_level_(&reporter->site) == TELEM_OFF) {
+		__atomic_store_n(&being_asked, NULL, __ATOMIC_RELEASE);
+		return 0;
+	}
+	is_good = function(arg, &value) == 0;
+	__atomic_store_n(&being_asked, NULL, __ATOMIC_RELEASE);
+	if (is_good) {
+		reporter->value = value;
+		set(&reporter->site, value);
+	} else {
+		static uint64_t failures;
+
+		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_NONE, 0, "failures"), (int64_t)++failures);
+	}
+	*claims_heap |= kind == TELEM_REPORT_HEAP;
+	return kind == TELEM_REPORT_HEAP ? reporter->value : 0;
+}
+
+void reporters_forget(void)
+{
+	being_asked = NULL;
+}
+
+void reporters_ask(void)
+{
+	struct reporter *first, *reporter;
+	int64_t heap_bytes = 0;
+	bool has_heap = false;
+
+	emitter_lock();
+	first = reporters;
+	emitter_unlock();
+	for (reporter = first; reporter; reporter = reporter->next)
+		heap_bytes += ask(reporter, &has_heap);
+	/* Below 0: they claim more than there is. */
+	if (has_heap) {
+		struct mallinfo2 info = mallinfo2();
+
+		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"),
+		    (int64_t)(info.uordblks + info.hblkhd) - heap_bytes);
+	}
+}
+
+/* ---- the two that come along ---- */
+
+static int report_malloc(void *arg, int64_t *value)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	switch ((uintptr_t)arg) {
+	case 0: *value = (int64_t)(info.uordblks + info.hblkhd); break;
+	case 1: *value = (int64_t)info.fordblks; break;
+	case 2: *value = (int64_t)info.hblkhd; break;
+	default: *value = (int64_t)(info.arena + info.hblkhd); break;
+	}
+	return 0;
+}
+
+int telem_report_malloc(void)
+{
+	static const char *const paths[] = { "malloc/allocated", "malloc/free", "malloc/mapped", "malloc/held" };
+	int result = 0;
+
+	for (uintptr_t i = 0; i < sizeof paths / sizeof *paths && result == 0; i++)
+		result = telem_reporter(paths[i], TELEM_REPORT_OTHER, TELEM_BYTES, report_malloc, (void *)i);
+	return result;
+}
+
+/* A line "Key:  123 kB" of a file in /proc/self. */
+static int proc_bytes(const char *path, const char *key, int64_t *value)
+{
+	char line[256];
+	FILE *file = fopen(path, "re");
+	size_t length = strlen(key);
+	bool is_there = false;
+
+	while (file && !is_there && fgets(line, sizeof line, file))
+		if (!strncmp(line, key, length)) {
+			*value = strtoll(line + length, NULL, 10) * 1024;
+			is_there = true;
+		}
+	if (file)
+		fclose(file);
+	return is_there ? 0 : -1;
+}
+
+static int report_pss(void *arg, int64_t *value)
+{
+	(void)arg;
+	return proc_bytes("/proc/self/smaps_rollup", "Pss:", value);
+}
+
+static int report_swap(void *arg, int64_t *value)
+{
+	(void)arg;
+	return proc_bytes("/proc/self/status", "VmSwap:", value);
+}
+
+static int report_fds(void *arg, int64_t *value)
+{
+	DIR *dir = opendir("/proc/self/fd");
+
+	(void)arg;
+	if (!dir)
+		return -1;
+	for (*value = -3; readdir(dir); ++*value)       /* ., .. and the directory itself */
+		;
+	closedir(dir);
+	return 0;
+}
+
+static int report_usage(void *arg, int64_t *value)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return -1;
+	switch ((uintptr_t)arg) {
+	case 0: *value = usage.ru_majflt; break;
+	case 1: *value = usage.ru_minflt; break;
+	case 2: *value = usage.ru_nvcsw; break;
+	default: *value = usage.ru_nivcsw; break;
+	}
+	return 0;
+}
+
+int telem_report_process(void)
+{
+	static const struct { const char *path; enum telem_unit unit; telem_reporter_fn *function; uintptr_t arg; } rows[] = {
+		{ "process/pss", TELEM_BYTES, report_pss, 0 },
+		{ "process/swap", TELEM_BYTES, report_swap, 0 },
+		{ "process/open files", TELEM_NONE, report_fds, 0 },
+		{ "process/faults that read", TELEM_NONE, report_usage, 0 },
+		{ "process/faults", TELEM_NONE, report_usage, 1 },
+		{ "process/switches, waiting", TELEM_NONE, report_usage, 2 },
+		{ "process/switches, preempted", TELEM_NONE, report_usage, 3 },
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && result == 0; i++)
+		result = telem_reporter(rows[i].path, TELEM_REPORT_OTHER, rows[i].unit, rows[i].function, (void *)rows[i].arg);
+	return result;
+}
