@@ -143,6 +143,9 @@ static inline bool emitter_is_heard(void)
 }
 void emitter_lock(void);
 void emitter_unlock(void);
+/* A child made behind pthread_atfork()'s back: there is no flusher, and the lock may be held
+ * by a thread that is not there. */
+bool emitter_is_orphan(void);
 /* Remembers one line for telem_error(). */
 void emitter_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Zeroed pages, counted in mapped_bytes; NULL when there are none. */

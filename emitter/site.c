@@ -297,7 +297,7 @@ void telem_site_register_(struct telem_site *site, const struct telem_module_ *m
 
 void telem_module_leave_(struct telem_module_ *module)
 {
-	if (module->abi != TELEM_ABI_)
+	if (module->abi != TELEM_ABI_ || emitter_is_orphan())
 		return;
 	emitter_lock();
 	if (--module->entered > 0) {

@@ -250,13 +250,18 @@ int telem_start(const struct telem_options *options)
 	return err < 0 ? err : result;
 }
 
+bool emitter_is_orphan(void)
+{
+	pid_t pid = __atomic_load_n(&emitter.pid, __ATOMIC_RELAXED);
+
+	return pid && pid != getpid() && !__atomic_load_n(&emitter.in_child, __ATOMIC_RELAXED);
+}
+
 static void stop(void)
 {
 	int saved = errno;
 
-	/* A child made behind pthread_atfork()'s back has no flusher to wait for. */
-	if (!__atomic_load_n(&emitter.in_child, __ATOMIC_RELAXED) &&
-	    __atomic_load_n(&emitter.pid, __ATOMIC_RELAXED) != getpid())
+	if (emitter_is_orphan())
 		return;
 	emitter_lock();
 	while (emitter.is_stopping)

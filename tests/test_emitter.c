@@ -110,6 +110,8 @@ static void hear(struct reader *who)
 	uint64_t greetings;
 
 	READ_UNTIL(who, telem_flush(10 * MS) == 0);
+	for (int i = 0; i < 10000 && reader_pump(who); i++)
+		;                        /* an older greeting may be in there */
 	greetings = who->greeting_count;
 	telem_sync();
 	READ_UNTIL(who, who->greeting_count > greetings);
