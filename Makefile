@@ -89,12 +89,14 @@ deps:
 	$(Q)./deps $(PACKAGES)
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include \
+		$(DESTDIR)$(PREFIX)/share/man/man3
 	install $(B)/telemtop $(B)/telem-demo $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(B)/libtelem.a $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(B)/libtelem.so $(DESTDIR)$(PREFIX)/lib/libtelem.so.0
 	ln -sf libtelem.so.0 $(DESTDIR)$(PREFIX)/lib/libtelem.so
 	install -m 644 emitter/telem.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 man/telem.3 $(DESTDIR)$(PREFIX)/share/man/man3
 
 clean:
 	rm -rf $(B)

@@ -270,4 +270,13 @@ END
 		sh -c "[ $(path span | wc -l) -le 12 ] && [ $(path span | grep -c -w call) -eq 0 ]"
 	path span >"$dir/span"
 fi
+# Every public name: exported, or a macro that is not compiled away.
+{
+	grep -v -e '_$' -e '^telem_class_' "$here/symbols.txt"
+	sed '/^#else.*TELEM_DISABLE/,/^#endif.*TELEM_DISABLE/d' "$root/emitter/telem.h" |
+		sed -n 's/^#define \([Tt][Ee][Ll][Ee][Mm]_[A-Za-z_]*[A-Za-z]\)(.*/\1/p'
+	sed -n 's/^TELEM_INLINE_ .*[ *]\(telem_[a-z_]*[a-z]\)(.*/\1/p' "$root/emitter/telem.h"
+} | sort -u >"$dir/public"
+check "man/telem.3 names every public call" \
+	sh -c "while read -r name; do grep -q -w \"\$name\" '$root/man/telem.3' || echo \"\$name\"; done <'$dir/public' | (! grep .)"
 exit $failed
