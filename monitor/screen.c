@@ -456,39 +456,42 @@ static void class_part(const struct screen *screen, uint32_t id, char *out, size
 		 level_name(class->level));
 }
 
-/* In the last row, and in the one above when that is too short. */
+/* In the last row, and in as many above as it takes. */
 static void draw_class_strip(const struct screen *screen, const struct canvas *canvas, int y)
 {
 	static const char head[] = "class:", hint[] = " [a]ll [s]um [n]one [r]estore";
 	const struct model *model = screen->target->session.model;
-	int x, width = text_width(head) + text_width(hint), rows = 1;
+	int rows_above = 0;
 	char part[400];
 
-	for (uint32_t i = 0; i < model_class_count(model); i++)
-		if (model_class(model, i)->is_defined) {
-			class_part(screen, i, part, sizeof part);
-			width += text_width(part);
-		}
-	if (width > canvas->width_cells) {
-		rows = 2;
-		canvas_fill(canvas, 0, --y, STYLE(ROLE_TEXT), ' ', canvas->width_cells);
-	}
-	x = canvas_text(canvas, 0, y, STYLE(ROLE_TITLE, ATTR_BOLD), head);
-	for (uint32_t i = 0; i <= model_class_count(model); i++) {
-		bool is_hint = i == model_class_count(model);
+	/* First to count the rows, then to draw. */
+	for (int pass = 0; pass < 2; pass++) {
+		int x = text_width(head), row = 0;
 
-		if (!is_hint && !model_class(model, i)->is_defined)
-			continue;
-		if (is_hint)
-			snprintf(part, sizeof part, "%s", hint);
-		else
-			class_part(screen, i, part, sizeof part);
-		if (rows > 1 && x + text_width(part) > canvas->width_cells) {
-			rows = 1;
-			x = 0;
-			y++;
+		if (pass == 1) {
+			y = rows_above < y ? y - rows_above : 0;
+			for (int i = 0; i <= rows_above; i++)
+				canvas_fill(canvas, 0, y + i, STYLE(ROLE_TEXT), ' ', canvas->width_cells);
+			canvas_text(canvas, 0, y, STYLE(ROLE_TITLE, ATTR_BOLD), head);
 		}
-		x = canvas_text(canvas, x, y, is_hint ? STYLE(ROLE_DIM) : STYLE(ROLE_TEXT), part);
+		for (uint32_t i = 0; i <= model_class_count(model); i++) {
+			bool is_hint = i == model_class_count(model);
+
+			if (!is_hint && !model_class(model, i)->is_defined)
+				continue;
+			if (is_hint)
+				snprintf(part, sizeof part, "%s", hint);
+			else
+				class_part(screen, i, part, sizeof part);
+			if (x > 0 && x + text_width(part) > canvas->width_cells) {
+				row++;
+				x = 0;
+			}
+			if (pass == 1)
+				canvas_text(canvas, x, y + row, is_hint ? STYLE(ROLE_DIM) : STYLE(ROLE_TEXT), part);
+			x += text_width(part);
+		}
+		rows_above = row;
 	}
 }
 

@@ -624,6 +624,29 @@ static void a_class_may_have_the_letter_q(void **state)
 	asked_for_level(9, LEVEL_ALL, false);
 }
 
+static void the_letters_of_many_classes_take_the_rows_they_need(void **state)
+{
+	char name[16], *text;
+
+	(void)state;
+	for (uint64_t i = 10; i < 30; i++) {
+		snprintf(name, sizeof name, "class%d", (int)i);
+		wire_add(&story.wire, CLASS, class, .id = i, .name = text_of(name), .level = LEVEL_SUM);
+	}
+	wire_close(&story.wire);
+	hear_story();
+	press('c');
+	text = drawn(80, 24, GLYPHS_BLOCKS);
+	assert_non_null(strstr(text, "\nclass: mem[m]:"));
+	for (uint64_t i = 10; i < 30; i++) {
+		snprintf(name, sizeof name, "class%d[", (int)i);
+		assert_non_null(strstr(text, name));
+	}
+	assert_non_null(strstr(text, "[r]estore\n"));
+	free(text);
+	free(drawn(41, 6, GLYPHS_BLOCKS));
+}
+
 static void letters_of_all_classes(void **state)
 {
 	static const struct { int key; uint64_t level; const char *text; } expected[] = {
@@ -1008,7 +1031,7 @@ int main(void)
 		TEST(help_opens_deepens_and_closes), TEST(the_ways_out), TEST(an_unknown_key_is_named),
 		TEST(an_unknown_key_without_a_letter_has_its_name), TEST(the_last_row_offers_enter_only_where_it_opens),
 		TEST(the_class_strip_moves_a_class_to_its_next_level), TEST(a_class_may_have_the_letter_q),
-		TEST(letters_of_all_classes), TEST(an_answer_is_told_when_it_comes),
+		TEST(the_letters_of_many_classes_take_the_rows_they_need), TEST(letters_of_all_classes), TEST(an_answer_is_told_when_it_comes),
 		TEST(without_a_way_or_permission_nothing_is_asked_for), TEST(sync_asks_to_flush_and_tell_again),
 		TEST(sync_tries_again_when_the_connection_is_lost), TEST(marks_are_set_and_cleared), TEST(windows_go_round),
 		TEST(a_filter_acts_as_it_is_typed), TEST(an_interval_is_asked_for_in_seconds),
