@@ -253,6 +253,9 @@ int main(int argc, char **argv)
 		status = burst_run(options.burst_count, options.work.thread_count, options.wait);
 	} else {
 		slow_init(options.persist);
+		/* Asked for while somebody looks, never else. */
+		if (telem_report_malloc() || telem_report_process())
+			fputs("telem-demo: not all there is to report will be\n", stderr);
 		status = index_and_search(&options.work, &keys, signals_fd);
 		slow_fini();
 	}

@@ -42,6 +42,9 @@ struct site_entry {
 	const char *name, *file;     /* copies */
 	uint32_t line, field_count;
 	uint32_t owner;              /* the shard that set a gauge last, or 0; written by producers */
+	/* Of a reporter: how often it told a value, and the latest; no task's. */
+	uint64_t asked_count, asked_told;
+	int64_t asked_value;
 	const char *fields[LIMIT_FIELDS];
 	struct happening *happening; /* its name's handlers, or NULL: see handler.h */
 };

@@ -111,17 +111,14 @@ int telem_reporter_remove(const char *path)
 	return was_there ? 0 : -ENOENT;
 }
 
-/* What the flusher counts is nobody's: it has no shard. */
-static void set(struct telem_site *site, int64_t value)
+static void set(const struct telem_site *site, int64_t value)
 {
-	struct telem_cell *cell = &emitter.shared.cells[site->id];
-
-	if (telem_level_(site) == TELEM_OFF || site->id == 0)
-		return;
-	__atomic_store_n(&emitter.shared_task.is_used, true, __ATOMIC_RELAXED);
-	__atomic_store_n(&cell->sum, (uint64_t)value, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->count, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(site->owner, emitter.shared.id, __ATOMIC_RELAXED);
+	emitter_lock();
+	if (site->id && telem_level_(site) != TELEM_OFF) {
+		emitter.sites[site->id].asked_value = value;
+		emitter.sites[site->id].asked_count++;
+	}
+	emitter_unlock();
 }
 
 /* The bytes of the heap it claims. Unlocked: it is the program's code. */
@@ -162,6 +159,8 @@ static int64_t ask(struct reporter *reporter, bool *claims_heap)
 void reporters_forget(void)
 {
 	being_asked = NULL;
+	for (uint32_t id = 1; id < emitter.site_count; id++)
+		emitter.sites[id].asked_count = 0;
 }
 
 void reporters_ask(void)

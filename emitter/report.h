@@ -4,5 +4,5 @@
 
 /* Calls the program's functions: not locked. */
 void reporters_ask(void);
-void reporters_forget(void);         /* in a child: none is being asked */
+void reporters_forget(void);         /* in a child: none is being asked, none has told */
 #endif

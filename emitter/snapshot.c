@@ -165,6 +165,18 @@ static void task_histograms(struct writer *writer, struct task *task, const uint
 	}
 }
 
+static void asked_add(struct site_entry *site, struct telem_cell *total, uint8_t *changed, bool everything)
+{
+	if (site->asked_count == 0)
+		return;
+	total->count += site->asked_count;
+	total->sum = (uint64_t)site->asked_value;
+	if (everything || site->asked_count != site->asked_told)
+		*changed |= 1;
+	if (!everything)
+		site->asked_told = site->asked_count;
+}
+
 /* Bit 0 of is_changed: of the whole program; bit 1: of the task at hand. */
 static void values_write(struct writer *writer, uint64_t tick, bool everything, uint64_t now_ns)
 {
@@ -192,6 +204,8 @@ static void values_write(struct writer *writer, uint64_t tick, bool everything, 
 		if (by_task)
 			task_histograms(writer, task, is_changed, tick, now_ns);
 	}
+	for (uint32_t id = 1; id < emitter.site_count; id++)
+		asked_add(&emitter.sites[id], &totals[id], &is_changed[id], everything);
 	rows.task = TASK_ALL;
 	for (uint32_t id = 1; id < emitter.site_count; id++)
 		if (is_changed[id] & 1)

@@ -36,7 +36,7 @@ static void first_second_tells_who_how_and_which_keys_at_80x24(void **state)
 	struct term *term = screen_start(24, 80, pid_of(demo));
 
 	term_wait_row_matches(term, 0, fmt("^telemtop  telem-demo %s @.* LIVE 1 s .* [0-9:]{8}$", pid_of(demo)), 1000);
-	term_wait_row_matches(term, 1, "^mem [0-9.]+ [KM]iB .* drop 0 +cls 8/9", 1000);
+	term_wait_row_matches(term, 1, "^mem [0-9.]+ [KM]iB .* drop 0 +cls 9/10", 1000);
 	term_wait_row_matches(term, 2, "1 Memory", 1000);
 	term_wait_text(term, "2 Latency", 1000);
 	term_wait_text(term, " Tasks ", 1000);
