@@ -295,7 +295,7 @@ struct telem_handler_info {
  * attachment. Returns how many there are; at most room are written. */
 uint32_t telem_list_handlers(const char *prefix, struct telem_handler_info *out, uint32_t room);
 
-/* Seals the table: places find their handlers without a look at it, 2 ns sooner. Attaching
+/* Seals the table: places find their handlers without a look at it, a nanosecond sooner. Attaching
  * opens it again; detaching does not. */
 void telem_persist(void);
 void telem_unpersist(void);

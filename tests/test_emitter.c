@@ -1006,7 +1006,7 @@ static uint32_t times_asked(const struct asked *asked) { return __atomic_load_n(
 
 static void a_reporter_is_asked_while_somebody_looks(void **state)
 {
-	struct asked asked = { .value = -5, .may_leave = true };
+	static struct asked asked = { .value = -5, .may_leave = true };
 	uint64_t ticks;
 	uint32_t count;
 
@@ -1048,7 +1048,7 @@ static void *remove_reporter(void *arg)
 
 static void a_removed_reporter_is_in_use_no_more(void **state)
 {
-	struct asked asked = { .value = 1 };
+	static struct asked asked = { .value = 1 };
 	bool is_removed = false;
 	pthread_t remover;
 
@@ -1068,7 +1068,7 @@ static void a_removed_reporter_is_in_use_no_more(void **state)
 
 static void what_nobody_claims_of_the_heap_is_told_also_below_0(void **state)
 {
-	struct asked asked = { .value = INT64_MAX / 2, .may_leave = true };
+	static struct asked asked = { .value = INT64_MAX / 2, .may_leave = true };
 
 	(void)state;
 	start(NULL);
@@ -1078,7 +1078,8 @@ static void what_nobody_claims_of_the_heap_is_told_also_below_0(void **state)
 	READ_UNTIL(reader, reader_site(reader, "report.heap/unclassified") &&
 				   (int64_t)site("report.heap/unclassified")->sum < -(INT64_MAX / 4));
 	__atomic_store_n(&asked.value, 0, __ATOMIC_RELAXED);
-	READ_UNTIL(reader, (int64_t)site("report.heap/unclassified")->sum > 0);
+	/* A sanitizer's malloc says that it gave nothing. */
+	READ_UNTIL(reader, (int64_t)site("report.heap/unclassified")->sum >= 0);
 	assert_int_equal(telem_reporter_remove("vm/heap"), 0);
 }
 
