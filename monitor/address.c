@@ -157,8 +157,10 @@ int address_wait(const char *text, int wait_s, struct address *out, struct probl
 
 	for (int looks = 0;; looks++) {
 		int code = address_parse(text, out, problem);
+		/* A process that has just been made runs another program first, and then starts up. */
+		bool may_come = code == EXIT_NO_TARGET || code == EXIT_NOT_LINKED;
 
-		if (code != EXIT_NO_TARGET || wait_s < 0 || (wait_s > 0 && looks >= wait_s * LOOKS_A_S)) {
+		if (!may_come || wait_s < 0 || (wait_s > 0 && looks >= wait_s * LOOKS_A_S)) {
 			if (code == EXIT_DONE)
 				problem->code = EXIT_DONE;
 			return code;

@@ -163,6 +163,19 @@ static void waiting_telemtop_greets_a_program_that_starts_later(void **state)
 	assert_code(telemtop("lines", "--wait=1", fmt("%s-not", name)), 3);
 }
 
+static void waiting_telemtop_meets_a_program_that_is_starting(void **state)
+{
+	proc_end(demo_start(*state, .args = fast));      /* makes the files to read */
+	for (int i = 0; i < 8; i++) {
+		struct proc *demo = proc_start(.argv = PROC_LIST(bin("telem-demo"), "--rate", "200", fixture_path(*state, "tree")),
+					       .in = PROC_NULL, .out = PROC_NULL, .err = PROC_NULL);
+
+		assert_lines(telemtop("lines", "--wait=10", "-d", "0.1", "-n", "1", fmt("%d", (int)proc_pid(demo))), 0, 1);
+		proc_end(demo);
+	}
+	assert_code(telemtop("lines", "--wait=1", fmt("%d", (int)getpid())), 4);
+}
+
 static void programs_are_listed(void **state)
 {
 	const char *name = fmt("e2e-%d", (int)getpid() % 100000);
@@ -230,6 +243,7 @@ int main(void)
 		TEST(program_that_connects_to_a_listening_telemtop),
 		TEST(recording_and_the_same_bytes_on_standard_input),
 		TEST(waiting_telemtop_greets_a_program_that_starts_later),
+		TEST(waiting_telemtop_meets_a_program_that_is_starting),
 		TEST(programs_are_listed),
 		TEST(once_tells_everything_as_json),
 	};
