@@ -173,6 +173,7 @@ void class_level_of_all(uint8_t level);
 /* -1 when there is none. */
 int class_find(const char *name);
 int site_find(const char *class_dot_name);
+bool site_is_named(const struct site_entry *site, const char *class_dot_name);
 void classes_begin(void);            /* the built-in ones; idempotent */
 /* A site of our own; level 0 while it cannot be registered. Not locked. */
 #define OWN_SITE(cls, kind, unit, detail, name)                                                  \

@@ -78,8 +78,6 @@ static void heavy_fence(void)
 
 static void retire(struct retired *memory)
 {
-	if (!memory)
-		return;
 	memory->epoch = __atomic_fetch_add(&epoch, 1, __ATOMIC_ACQ_REL);
 	memory->next = table.retired;
 	table.retired = memory;
@@ -157,13 +155,15 @@ static struct happening *name_find(const char *name)
 	return happening;
 }
 
-static bool site_has_name(const struct site_entry *entry, const char *name)
+static bool has_handlers(const struct site_entry *entry)
 {
-	const char *class_name = emitter.classes[entry->class_id].name;
-	size_t length = strlen(class_name);
+	return entry->kind == SITE_SPAN || entry->kind == SITE_LATENCY || entry->kind == SITE_EVENT;
+}
 
-	return (entry->kind == SITE_SPAN || entry->kind == SITE_LATENCY || entry->kind == SITE_EVENT) &&
-	       !strncmp(name, class_name, length) && name[length] == '.' && !strcmp(name + length + 1, entry->name);
+static void meet(struct site_entry *entry, struct happening *happening)
+{
+	if (has_handlers(entry) && site_is_named(entry, happening->name))
+		__atomic_store_n(&entry->happening, happening, __ATOMIC_RELEASE);
 }
 
 /* Names stay: there are as many as the program has written down. */
@@ -183,8 +183,7 @@ static struct happening *name_make(const char *name)
 	happening->next = *slot;
 	__atomic_store_n(slot, happening, __ATOMIC_RELEASE);
 	for (uint32_t id = 1; id < emitter.site_count; id++)
-		if (site_has_name(&emitter.sites[id], name))
-			__atomic_store_n(&emitter.sites[id].happening, happening, __ATOMIC_RELEASE);
+		meet(&emitter.sites[id], happening);
 	return happening;
 }
 
@@ -194,8 +193,7 @@ void handlers_meet(struct site_entry *entry)
 		return;
 	for (uint32_t i = 0; i < NAME_SLOTS && !entry->happening; i++)
 		for (struct happening *happening = table.names[i]; happening; happening = happening->next)
-			if (site_has_name(entry, happening->name))
-				__atomic_store_n(&entry->happening, happening, __ATOMIC_RELEASE);
+			meet(entry, happening);
 }
 
 bool handlers_wait_at(const struct site_entry *entry)
@@ -207,7 +205,7 @@ void handlers_seal(struct site_entry *entry, struct telem_site *place)
 {
 	struct handler_set *set = table.is_persisted && entry->happening ? entry->happening->set : NULL;
 
-	if (entry->kind == SITE_SPAN || entry->kind == SITE_LATENCY || entry->kind == SITE_EVENT)
+	if (has_handlers(entry))
 		__atomic_store_n(&place->handlers, set, __ATOMIC_RELEASE);
 }
 
@@ -284,7 +282,7 @@ static struct handler *handler_find(const char *id)
 {
 	struct handler *handler = table.first;
 
-	while (handler && (handler->is_detached || strcmp(handler->id, id)))
+	while (handler && strcmp(handler->id, id))
 		handler = handler->next;
 	return handler;
 }

@@ -163,37 +163,55 @@ void reporters_forget(void)
 		emitter.sites[id].asked_count = 0;
 }
 
+/* Asked for once a round: it walks all free lists. */
+static uint64_t round_now;
+
+static const struct mallinfo2 *malloc_info_now(void)
+{
+	static struct mallinfo2 info;
+	static uint64_t round_of_info;
+
+	if (round_of_info != round_now)
+		info = mallinfo2();
+	round_of_info = round_now;
+	return &info;
+}
+
+static int64_t malloc_allocated(void)
+{
+	const struct mallinfo2 *info = malloc_info_now();
+
+	return (int64_t)(info->uordblks + info->hblkhd);
+}
+
 void reporters_ask(void)
 {
 	struct reporter *first, *reporter;
 	int64_t heap_bytes = 0;
 	bool has_heap = false;
 
+	round_now++;
 	emitter_lock();
 	first = reporters;
 	emitter_unlock();
 	for (reporter = first; reporter; reporter = reporter->next)
 		heap_bytes += ask(reporter, &has_heap);
 	/* Below 0: they claim more than there is. */
-	if (has_heap) {
-		struct mallinfo2 info = mallinfo2();
-
-		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"),
-		    (int64_t)(info.uordblks + info.hblkhd) - heap_bytes);
-	}
+	if (has_heap)
+		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"), malloc_allocated() - heap_bytes);
 }
 
 /* ---- the two that come along ---- */
 
 static int report_malloc(void *arg, int64_t *value)
 {
-	struct mallinfo2 info = mallinfo2();
+	const struct mallinfo2 *info = malloc_info_now();
 
 	switch ((uintptr_t)arg) {
-	case 0: *value = (int64_t)(info.uordblks + info.hblkhd); break;
-	case 1: *value = (int64_t)info.fordblks; break;
-	case 2: *value = (int64_t)info.hblkhd; break;
-	default: *value = (int64_t)(info.arena + info.hblkhd); break;
+	case 0: *value = malloc_allocated(); break;
+	case 1: *value = (int64_t)info->fordblks; break;
+	case 2: *value = (int64_t)info->hblkhd; break;
+	default: *value = (int64_t)(info->arena + info->hblkhd); break;
 	}
 	return 0;
 }

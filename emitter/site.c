@@ -344,17 +344,20 @@ void own_count(struct telem_site *site)
 		telem_count_(site, level, 1);
 }
 
+bool site_is_named(const struct site_entry *entry, const char *class_dot_name)
+{
+	const char *class_name = emitter.classes[entry->class_id].name;
+	size_t length = strlen(class_name);
+
+	return !strncmp(class_dot_name, class_name, length) && class_dot_name[length] == '.' &&
+	       !strcmp(class_dot_name + length + 1, entry->name);
+}
+
 int site_find(const char *class_dot_name)
 {
-	for (uint32_t id = 1; id < emitter.site_count; id++) {
-		const struct site_entry *entry = &emitter.sites[id];
-		const char *class_name = emitter.classes[entry->class_id].name;
-		size_t length = strlen(class_name);
-
-		if (!strncmp(class_dot_name, class_name, length) && class_dot_name[length] == '.' &&
-		    !strcmp(class_dot_name + length + 1, entry->name))
+	for (uint32_t id = 1; id < emitter.site_count; id++)
+		if (site_is_named(&emitter.sites[id], class_dot_name))
 			return (int)id;
-	}
 	return -1;
 }
 
