@@ -58,7 +58,7 @@ $(B)/libtelem.a: $(GUEST_PROTOCOL) $(GUEST_EMITTER) emitter/libtelem.map
 $(B)/libtelem.so: $(GUEST_PROTOCOL) $(GUEST_EMITTER) emitter/libtelem.map
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared $(SAN) $(CFLAGS) $(LDFLAGS) -Wl,-soname,libtelem.so.0 -Wl,--version-script=emitter/libtelem.map -Wl,-Bsymbolic-functions \
-		-Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--gc-sections $(if $(SAN),,-Wl,-z,defs) -o $@ $(GUEST_PROTOCOL) $(GUEST_EMITTER) -pthread
+		-Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,-z,pack-relative-relocs -Wl,--gc-sections $(if $(SAN),,-Wl,-z,defs) -o $@ $(GUEST_PROTOCOL) $(GUEST_EMITTER) -pthread
 	$(Q)ln -sf libtelem.so $(B)/libtelem.so.0
 
 $(B)/telemtop: $(B)/monitor/main.o $(MONITOR) $(WIDGETS) $(PROTOCOL)
