@@ -22,151 +22,13 @@
 
 #include <cmocka.h>
 
-#include "emitter/telem.h"
 #include "protocol/histogram.h"
 #include "protocol/recording.h"
-#include "tests/support/fixture.h"
-#include "tests/support/reader.h"
+#include "tests/support/beside.h"
 
 TELEM_CLASS(net, "at sum", TELEM_SUM);
 TELEM_CLASS(quiet, "off", TELEM_OFF);
 TELEM_CLASS(loud, "at all", TELEM_ALL);
-
-#define MS 1000000ull
-#define S 1000000000ull
-
-static struct fixture *fixture;
-static struct reader *reader;
-
-static int setup(void **state)
-{
-	int err = fixture_setup(state);
-
-	fixture = *state;
-	reader = NULL;
-	return err;
-}
-
-static int teardown(void **state)
-{
-	struct telem_statistics stats;
-	static const char *const names[] = { "net", "mem", "gc", "task", "frame", "log" };
-
-	telem_stop();
-	telem_stats(&stats);
-	if (stats.queued) {
-		proc_printf("emitted %" PRIu64 ", delivered %" PRIu64 ", dropped %" PRIu64 "\n", stats.emitted,
-			    stats.delivered, stats.dropped);
-		return -1;
-	}
-	reader_free(reader);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		telem_level_set(names[i], TELEM_SUM);
-	telem_level_set("quiet", TELEM_OFF);
-	telem_level_set("loud", TELEM_ALL);
-	telem_set_policy(TELEM_DROP, 0);
-	telem_set_flush_interval(100 * MS);
-	telem_set_ring_bytes(1 << 20);
-	return fixture_teardown(state);
-}
-
-static void start(const char *config)
-{
-	assert_int_equal(telem_start(&(struct telem_options){ .config = config, .ignore_environment = true }), 0);
-}
-
-static void wait_until_greeted(struct reader *who)
-{
-	READ_UNTIL(who, who->kind_count[KIND_SINK] > 0);
-}
-
-/* A reader at a descriptor of the program's. */
-static struct reader *attach_fd(int *id)
-{
-	struct reader *who;
-	int ends[2], sink;
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-	sink = telem_sink_fd(ends[1]);
-	assert_true(sink >= 0);
-	if (id)
-		*id = sink;
-	who = reader_new(ends[0]);
-	wait_until_greeted(who);
-	return who;
-}
-
-static struct reader *attach_viewer(void)
-{
-	struct reader *who = reader_unix(fixture_path(fixture, "telem/%d.sock", (int)getpid()));
-
-	wait_until_greeted(who);
-	return who;
-}
-
-/* Until who knows everything that was recorded before. */
-static void hear(struct reader *who)
-{
-	uint64_t greetings;
-
-	READ_UNTIL(who, telem_flush(10 * MS) == 0);
-	for (int i = 0; i < 10000 && reader_pump(who); i++)
-		;                        /* an older greeting may be in there */
-	greetings = who->greeting_count;
-	telem_sync();
-	READ_UNTIL(who, who->greeting_count > greetings);
-}
-
-static void *stop_thread(void *arg)
-{
-	(void)arg;
-	telem_stop();
-	return NULL;
-}
-
-/* Reads beside whatever the test does. */
-static bool keep_reading;
-static pthread_t reading_thread;
-
-static void *read_until_told(void *arg)
-{
-	while (__atomic_load_n(&keep_reading, __ATOMIC_RELAXED))
-		if (!reader_pump(arg))
-			reader_wait(arg);
-	return NULL;
-}
-
-static void reading_begin(struct reader *who)
-{
-	__atomic_store_n(&keep_reading, true, __ATOMIC_RELAXED);
-	assert_int_equal(pthread_create(&reading_thread, NULL, read_until_told, who), 0);
-}
-
-static void reading_end(void)
-{
-	__atomic_store_n(&keep_reading, false, __ATOMIC_RELAXED);
-	pthread_join(reading_thread, NULL);
-}
-
-/* Reads while telemetry stops, to the goodbye. */
-static void stop_and_read(struct reader *who)
-{
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, stop_thread, NULL), 0);
-	reader_to_end(who);
-	pthread_join(thread, NULL);
-}
-
-static const struct reader_site *site(const char *name)
-{
-	const struct reader_site *found = reader_site(reader, name);
-
-	if (!found)
-		proc_printf("no site %s\n", name);
-	assert_non_null(found);
-	return found;
-}
 
 static uint32_t fd_count(void)
 {
@@ -2538,112 +2400,111 @@ static void everything_may_be_called_from_any_thread_at_once(void **state)
 		reader_check_books(reader);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_recorded_before_the_start_and_after_the_stop),
-		TEST(a_site_that_is_off_does_not_evaluate_its_arguments),
-		TEST(a_class_at_sum_sends_figures_and_no_events),
-		TEST(a_class_at_all_sends_figures_and_every_event),
-		TEST(a_class_that_is_off_sends_nothing),
-		TEST(a_site_may_have_a_level_of_its_own),
-		TEST(a_level_takes_effect_at_once_and_is_told),
-		TEST(a_level_of_nothing_or_of_no_such_number_is_refused),
-		TEST(the_last_words_tell_the_levels_that_were_and_a_second_start_has_them_again),
-		TEST(enable_all_switches_every_class),
-		TEST(the_variable_configures_the_program),
-		TEST(the_variable_is_ignored_when_the_program_says_so),
-		TEST(the_last_setting_of_a_class_counts),
-		TEST(a_bad_setting_is_named_and_the_good_ones_hold),
-		TEST(settings_out_of_their_bounds_are_refused),
-		TEST(values_keep_count_sum_extremes_and_distribution),
-		TEST(a_value_above_the_histogram_falls_into_its_last_bucket),
-		TEST(a_gauge_is_what_the_last_thread_set),
-		TEST(a_gauge_is_what_was_set_last_wherever_that_stands),
-		TEST(every_change_is_told_at_the_next_tick),
-		TEST(a_moved_gauge_is_the_sum_over_all_threads_also_ended_ones),
-		TEST(allocations_and_frees_of_a_type_balance),
-		TEST(the_allocator_wrappers_balance_across_threads),
-		TEST(an_event_keeps_its_fields_whatever_their_type),
-		TEST(a_field_that_places_of_one_name_put_differently_has_no_name),
-		TEST(a_log_line_is_counted_at_sum_and_sent_at_all),
-		TEST(a_long_log_line_is_cut_with_a_mark),
-		TEST(a_long_log_line_is_cut_between_characters),
-		TEST(marks_carry_their_key),
-		TEST(a_span_ends_however_its_block_is_left),
-		TEST(durations_are_nanoseconds_and_times_lie_in_the_run),
-		TEST(a_latency_without_a_start_is_no_latency),
-		TEST(a_latency_by_key_is_ended_by_any_thread),
-		TEST(a_latency_begun_again_starts_anew),
-		TEST(more_open_latencies_than_there_is_room_are_counted),
-		TEST(latencies_of_many_threads_do_not_meet),
-		TEST(a_collection_is_a_pause_and_what_it_left),
-		TEST(a_reporter_is_asked_while_somebody_looks),
-		TEST(a_removed_reporter_is_in_use_no_more),
-		TEST(what_nobody_claims_of_the_heap_is_told_also_below_0),
-		TEST(malloc_and_the_process_report),
-		TEST(places_of_one_name_are_one_site),
-		TEST(one_format_with_two_severities_is_two_sites),
-		TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),
-		TEST(events_belong_to_the_thread_that_made_them),
-		TEST(events_belong_to_the_task_that_was_entered),
-		TEST(what_threads_did_for_a_task_stays_its_own_when_they_end),
-		TEST(tasks_may_end_while_others_enter_them),
-		TEST(tasks_nest_to_a_bound_and_wrong_ids_are_refused),
-		TEST(tasks_made_before_the_start_can_be_entered_after_it),
-		TEST(many_short_tasks_keep_memory_flat_and_the_sums_whole),
-		TEST(many_short_tasks_keep_memory_flat_while_nobody_listens),
-		TEST(several_sinks_hear_the_same),
-		TEST(a_program_connects_to_a_reader_and_again_when_it_is_back),
-		TEST(a_recording_is_the_stream_with_a_clean_end),
-		TEST(a_file_that_is_there_is_not_written_over),
-		TEST(a_sink_that_cannot_be_opened_says_why_in_words),
-		TEST(a_fifo_has_a_way_back),
-		TEST(a_fifo_nobody_reads_takes_no_requests),
-		TEST(a_fifo_way_back_that_others_can_write_to_is_not_used),
-		TEST(a_removed_sink_is_told_goodbye_with_even_books),
-		TEST(with_a_listening_sink_go_those_it_let_in),
-		TEST(sinks_come_and_go_while_threads_emit),
-		TEST(a_redirected_sink_leaves_no_gap_between_the_two),
-		TEST(sinks_need_a_start),
-		TEST(more_sinks_than_the_limit_are_refused),
-		TEST(every_request_has_a_numbered_answer),
-		TEST(an_unknown_request_is_answered_with_its_number),
-		TEST(nonsense_closes_the_connection),
-		TEST(a_request_in_pieces_is_one_request),
-		TEST(a_lease_holds_while_its_viewer_is_there),
-		TEST(a_kept_level_stays_when_its_viewer_leaves),
-		TEST(the_latest_lease_wins_and_then_the_one_before_returns),
-		TEST(a_lease_of_a_site_leaves_its_class_alone),
-		TEST(leases_of_a_class_are_counted_without_those_of_its_sites),
-		TEST(a_sync_tells_everything_again_and_loses_nothing),
-		TEST(a_tick_of_ones_own_is_kept_to),
-		TEST(whoever_comes_by_tcp_may_look_but_not_touch),
-		TEST(with_control_tcp_may_set_levels),
-		TEST(only_this_machine_may_come_by_tcp),
-		TEST(a_flood_of_requests_is_slowed),
-		TEST(the_books_are_even_for_every_task_and_class),
-		TEST(an_event_of_a_handler_that_interrupts_a_call_is_in_its_class_s_books),
-		TEST(a_slow_reader_loses_and_knows_how_much_and_a_fast_one_nothing),
-		TEST(the_statistics_are_even),
-		TEST(what_nobody_heard_is_dropped_at_the_stop),
-		TEST(a_thread_that_ends_unheard_leaves_even_books),
-		TEST(dropping_loses_the_newest_and_the_books_are_even),
-		TEST(overwriting_loses_the_oldest_and_the_books_are_even),
-		TEST(a_flight_recorder_gives_the_latest_to_whoever_comes),
-		TEST(blocking_loses_nothing_while_the_ring_is_drained),
-		TEST(a_flush_returns_while_others_go_on_emitting),
-		TEST(after_a_flush_everything_before_it_has_been_delivered),
-		TEST(a_flush_with_a_stalled_reader_ends_in_its_time),
-		TEST(a_stop_with_a_stalled_reader_ends_within_the_linger_time),
-		TEST(a_stalled_reader_does_not_cost_the_others_their_goodbye),
-		TEST(what_was_emitted_right_before_the_stop_arrives),
-		TEST(stopping_while_threads_emit_leaves_even_books),
-		TEST(starting_and_stopping_many_times_leaks_nothing),
-		TEST(threads_may_start_and_stop_at_once),
-		TEST(everything_may_be_called_from_any_thread_at_once),
+		BESIDE_TEST(nothing_is_recorded_before_the_start_and_after_the_stop),
+		BESIDE_TEST(a_site_that_is_off_does_not_evaluate_its_arguments),
+		BESIDE_TEST(a_class_at_sum_sends_figures_and_no_events),
+		BESIDE_TEST(a_class_at_all_sends_figures_and_every_event),
+		BESIDE_TEST(a_class_that_is_off_sends_nothing),
+		BESIDE_TEST(a_site_may_have_a_level_of_its_own),
+		BESIDE_TEST(a_level_takes_effect_at_once_and_is_told),
+		BESIDE_TEST(a_level_of_nothing_or_of_no_such_number_is_refused),
+		BESIDE_TEST(the_last_words_tell_the_levels_that_were_and_a_second_start_has_them_again),
+		BESIDE_TEST(enable_all_switches_every_class),
+		BESIDE_TEST(the_variable_configures_the_program),
+		BESIDE_TEST(the_variable_is_ignored_when_the_program_says_so),
+		BESIDE_TEST(the_last_setting_of_a_class_counts),
+		BESIDE_TEST(a_bad_setting_is_named_and_the_good_ones_hold),
+		BESIDE_TEST(settings_out_of_their_bounds_are_refused),
+		BESIDE_TEST(values_keep_count_sum_extremes_and_distribution),
+		BESIDE_TEST(a_value_above_the_histogram_falls_into_its_last_bucket),
+		BESIDE_TEST(a_gauge_is_what_the_last_thread_set),
+		BESIDE_TEST(a_gauge_is_what_was_set_last_wherever_that_stands),
+		BESIDE_TEST(every_change_is_told_at_the_next_tick),
+		BESIDE_TEST(a_moved_gauge_is_the_sum_over_all_threads_also_ended_ones),
+		BESIDE_TEST(allocations_and_frees_of_a_type_balance),
+		BESIDE_TEST(the_allocator_wrappers_balance_across_threads),
+		BESIDE_TEST(an_event_keeps_its_fields_whatever_their_type),
+		BESIDE_TEST(a_field_that_places_of_one_name_put_differently_has_no_name),
+		BESIDE_TEST(a_log_line_is_counted_at_sum_and_sent_at_all),
+		BESIDE_TEST(a_long_log_line_is_cut_with_a_mark),
+		BESIDE_TEST(a_long_log_line_is_cut_between_characters),
+		BESIDE_TEST(marks_carry_their_key),
+		BESIDE_TEST(a_span_ends_however_its_block_is_left),
+		BESIDE_TEST(durations_are_nanoseconds_and_times_lie_in_the_run),
+		BESIDE_TEST(a_latency_without_a_start_is_no_latency),
+		BESIDE_TEST(a_latency_by_key_is_ended_by_any_thread),
+		BESIDE_TEST(a_latency_begun_again_starts_anew),
+		BESIDE_TEST(more_open_latencies_than_there_is_room_are_counted),
+		BESIDE_TEST(latencies_of_many_threads_do_not_meet),
+		BESIDE_TEST(a_collection_is_a_pause_and_what_it_left),
+		BESIDE_TEST(a_reporter_is_asked_while_somebody_looks),
+		BESIDE_TEST(a_removed_reporter_is_in_use_no_more),
+		BESIDE_TEST(what_nobody_claims_of_the_heap_is_told_also_below_0),
+		BESIDE_TEST(malloc_and_the_process_report),
+		BESIDE_TEST(places_of_one_name_are_one_site),
+		BESIDE_TEST(one_format_with_two_severities_is_two_sites),
+		BESIDE_TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),
+		BESIDE_TEST(events_belong_to_the_thread_that_made_them),
+		BESIDE_TEST(events_belong_to_the_task_that_was_entered),
+		BESIDE_TEST(what_threads_did_for_a_task_stays_its_own_when_they_end),
+		BESIDE_TEST(tasks_may_end_while_others_enter_them),
+		BESIDE_TEST(tasks_nest_to_a_bound_and_wrong_ids_are_refused),
+		BESIDE_TEST(tasks_made_before_the_start_can_be_entered_after_it),
+		BESIDE_TEST(many_short_tasks_keep_memory_flat_and_the_sums_whole),
+		BESIDE_TEST(many_short_tasks_keep_memory_flat_while_nobody_listens),
+		BESIDE_TEST(several_sinks_hear_the_same),
+		BESIDE_TEST(a_program_connects_to_a_reader_and_again_when_it_is_back),
+		BESIDE_TEST(a_recording_is_the_stream_with_a_clean_end),
+		BESIDE_TEST(a_file_that_is_there_is_not_written_over),
+		BESIDE_TEST(a_sink_that_cannot_be_opened_says_why_in_words),
+		BESIDE_TEST(a_fifo_has_a_way_back),
+		BESIDE_TEST(a_fifo_nobody_reads_takes_no_requests),
+		BESIDE_TEST(a_fifo_way_back_that_others_can_write_to_is_not_used),
+		BESIDE_TEST(a_removed_sink_is_told_goodbye_with_even_books),
+		BESIDE_TEST(with_a_listening_sink_go_those_it_let_in),
+		BESIDE_TEST(sinks_come_and_go_while_threads_emit),
+		BESIDE_TEST(a_redirected_sink_leaves_no_gap_between_the_two),
+		BESIDE_TEST(sinks_need_a_start),
+		BESIDE_TEST(more_sinks_than_the_limit_are_refused),
+		BESIDE_TEST(every_request_has_a_numbered_answer),
+		BESIDE_TEST(an_unknown_request_is_answered_with_its_number),
+		BESIDE_TEST(nonsense_closes_the_connection),
+		BESIDE_TEST(a_request_in_pieces_is_one_request),
+		BESIDE_TEST(a_lease_holds_while_its_viewer_is_there),
+		BESIDE_TEST(a_kept_level_stays_when_its_viewer_leaves),
+		BESIDE_TEST(the_latest_lease_wins_and_then_the_one_before_returns),
+		BESIDE_TEST(a_lease_of_a_site_leaves_its_class_alone),
+		BESIDE_TEST(leases_of_a_class_are_counted_without_those_of_its_sites),
+		BESIDE_TEST(a_sync_tells_everything_again_and_loses_nothing),
+		BESIDE_TEST(a_tick_of_ones_own_is_kept_to),
+		BESIDE_TEST(whoever_comes_by_tcp_may_look_but_not_touch),
+		BESIDE_TEST(with_control_tcp_may_set_levels),
+		BESIDE_TEST(only_this_machine_may_come_by_tcp),
+		BESIDE_TEST(a_flood_of_requests_is_slowed),
+		BESIDE_TEST(the_books_are_even_for_every_task_and_class),
+		BESIDE_TEST(an_event_of_a_handler_that_interrupts_a_call_is_in_its_class_s_books),
+		BESIDE_TEST(a_slow_reader_loses_and_knows_how_much_and_a_fast_one_nothing),
+		BESIDE_TEST(the_statistics_are_even),
+		BESIDE_TEST(what_nobody_heard_is_dropped_at_the_stop),
+		BESIDE_TEST(a_thread_that_ends_unheard_leaves_even_books),
+		BESIDE_TEST(dropping_loses_the_newest_and_the_books_are_even),
+		BESIDE_TEST(overwriting_loses_the_oldest_and_the_books_are_even),
+		BESIDE_TEST(a_flight_recorder_gives_the_latest_to_whoever_comes),
+		BESIDE_TEST(blocking_loses_nothing_while_the_ring_is_drained),
+		BESIDE_TEST(a_flush_returns_while_others_go_on_emitting),
+		BESIDE_TEST(after_a_flush_everything_before_it_has_been_delivered),
+		BESIDE_TEST(a_flush_with_a_stalled_reader_ends_in_its_time),
+		BESIDE_TEST(a_stop_with_a_stalled_reader_ends_within_the_linger_time),
+		BESIDE_TEST(a_stalled_reader_does_not_cost_the_others_their_goodbye),
+		BESIDE_TEST(what_was_emitted_right_before_the_stop_arrives),
+		BESIDE_TEST(stopping_while_threads_emit_leaves_even_books),
+		BESIDE_TEST(starting_and_stopping_many_times_leaks_nothing),
+		BESIDE_TEST(threads_may_start_and_stop_at_once),
+		BESIDE_TEST(everything_may_be_called_from_any_thread_at_once),
 	};
 
 	if (getenv("TEST_FILTER"))
