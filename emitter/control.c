@@ -120,6 +120,21 @@ static enum ack_code set_level(struct sink *sink, const struct message_set_level
 	return ACK_DONE;
 }
 
+static enum ack_code set_limit(const struct message_limit *request, const char **text)
+{
+	if (request->class_id >= emitter.class_count) {
+		*text = "no such class";
+		return ACK_NO_SUCH;
+	}
+	if (request->keep > UINT32_MAX) {
+		*text = "one in at most 4294967295";
+		return ACK_LIMIT;
+	}
+	class_limit((uint32_t)request->class_id, (uint32_t)request->keep, request->per_second);
+	levels_apply("a viewer");
+	return ACK_DONE;
+}
+
 static enum ack_code enable_all(struct sink *sink, const struct message_enable_all *request, const char **text)
 {
 	enum ack_code code = ACK_DONE;
@@ -136,14 +151,15 @@ static enum ack_code set_number(uint64_t value, uint64_t least, uint64_t most, c
 	return value < least || value > most ? ACK_LIMIT : ACK_DONE;
 }
 
-/* Viewers may SYNC, PING and choose their TICK; the rest changes the program and is for
+/* Viewers may SYNC, PING, choose their TICK and inspect; the rest changes the program and is for
  * those that may control it. */
 static enum ack_code answer(struct sink *sink, const struct message *message, const char **text)
 {
 	enum ack_code code = ACK_DONE;
 
 	if (!sink->may_control && message->kind != KIND_PING && message->kind != KIND_SYNC &&
-	    message->kind != KIND_ATTACH && message->kind != KIND_TICK) {
+	    message->kind != KIND_ATTACH && message->kind != KIND_TICK && message->kind != KIND_INTERROGATE &&
+	    !(message->kind == KIND_WATCH && message->watch.what == WATCH_INSPECTION)) {
 		*text = "this way is for looking only; use the Unix socket, or start the program with ,control";
 		return ACK_DENIED;
 	}
@@ -190,6 +206,14 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 				  "the flush interval is 1 ms to 10 s", text);
 		if (code == ACK_DONE)
 			telem_set_flush_interval(message->interval.flush_ns);
+		return code;
+	case KIND_LIMIT:
+		return set_limit(&message->limit, text);
+	case KIND_WATCH:
+		code = set_number(message->watch.what, 0, WATCH_COUNT - 1, "there are 0 (recording), 1 (inspection) and 2 (budgets)",
+				  text);
+		if (code == ACK_DONE)
+			sink_watch(sink, (unsigned)message->watch.what, message->watch.on);
 		return code;
 	case KIND_ATTACH:
 		snprintf(sink->who, sizeof sink->who, "%.*s", (int)message->attach.name.length,

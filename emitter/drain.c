@@ -32,11 +32,16 @@ static uint32_t whole_characters(const char *text, uint32_t length)
 static bool write_log(struct task *task, uint32_t site, uint64_t time_ns, const char *text, uint64_t bytes,
 		      uint64_t now_ns)
 {
-	bool cut = bytes > LIMIT_TEXT_BYTES;
 	struct message message = { .kind = KIND_LOG };
+	uint32_t folded;
+	bool cut;
 
+	memcpy(&folded, text, sizeof folded);
+	text += sizeof folded;
+	bytes -= sizeof folded;
+	cut = bytes > LIMIT_TEXT_BYTES;
 	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, emitter.sites[site].detail,
-					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut };
+					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut, folded };
 	return writer_message(&stream.shared, &message, now_ns);
 }
 

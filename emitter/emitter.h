@@ -27,17 +27,26 @@ struct sink;
 /* ---- site.c ---- */
 enum { LEVEL_FOLLOW = 0xff };        /* a site without a level of its own */
 
+/* What of a class's events at level all is streamed; the others are summed only. */
+struct class_limit {
+	uint32_t keep;               /* one in so many; 0, 1: each */
+	uint64_t per_second;         /* at most; 0: any number */
+	uint64_t second_ticks, let_through;  /* since when, and how many since then */
+};
+
 struct class_entry {
 	char name[LIMIT_NAME_BYTES], help[LIMIT_NAME_BYTES];
 	uint8_t own_level, level;    /* level: in force */
 	bool was_off;                /* since the start: sums of allocations have a gap */
 	bool is_told, is_level_told;
 	char level_by[64];           /* who set it */
+	struct class_limit limit;    /* read and written by producers, relaxed */
 };
 
 struct site_entry {
 	struct telem_site *places;   /* all that are this site, linked through reserved[0] */
 	uint8_t class_id, kind, unit, detail, own_level, level;
+	uint32_t skip_mask;          /* of a span timed 1 in skip_mask + 1 */
 	bool is_told, is_level_told;
 	const char *name, *file;     /* copies */
 	uint32_t line, field_count;
@@ -62,9 +71,14 @@ struct shard {
 /* A cell and what was told of it, which lies apart: the flusher writes it. */
 #define CELL_BYTES (sizeof(struct telem_cell) + sizeof(uint64_t))
 
-static inline uint64_t cell_count(const struct telem_cell *cell)
+static inline uint64_t cell_count(const struct telem_cell *cell, unsigned kind)
 {
-	return __atomic_load_n(&cell->count, __ATOMIC_RELAXED) + __atomic_load_n(&cell->streamed, __ATOMIC_RELAXED);
+	return __atomic_load_n(&cell->count, __ATOMIC_RELAXED) + __atomic_load_n(&cell->streamed, __ATOMIC_RELAXED) +
+	       (kind == SITE_SPAN ? __atomic_load_n(&cell->begun, __ATOMIC_RELAXED) : 0);
+}
+static inline uint64_t cell_streamed_frees(const struct telem_cell *cell, unsigned kind)
+{
+	return kind == SITE_ALLOC ? __atomic_load_n(&cell->streamed_frees, __ATOMIC_RELAXED) : 0;
 }
 
 /* ---- task.c ---- */
@@ -84,6 +98,12 @@ struct task {
 	uint64_t told_books;         /* fingerprint of what was told last */
 };
 
+/* Where a thread stood when its present frame began. */
+struct frame_start {
+	uint64_t ticks;              /* 0: it has none */
+	uint64_t alloc_count, logs[SEVERITY_COUNT], counters[LIMIT_COUNTERS_A_FRAME];
+};
+
 /* One thread's state: recycled, never unmapped, for a thread may still be looking. */
 struct thread {
 	struct thread *next;
@@ -95,6 +115,10 @@ struct thread {
 	/* Which handlers it is in, and since when it calls any; read by who detaches one. */
 	uint64_t dispatch_epoch;     /* 0: it does not */
 	struct handler *inside[LIMIT_HANDLER_DEPTH];
+	uint64_t logs[SEVERITY_COUNT];       /* lines so far */
+	struct frame_start frames[LIMIT_FRAMES];
+	uint64_t left[LIMIT_FRAME_COUNTERS];  /* of the counters frames look at: what shards took along */
+	uint32_t limited[LIMIT_CLASSES];     /* events of classes that keep one in some */
 };
 
 struct emitter {
@@ -124,6 +148,7 @@ struct emitter {
 	struct shard ended;          /* what ended tasks leave; task->taken as well */
 	struct task shared_task, ended_task;
 	size_t mapped_bytes;         /* atomic */
+	int64_t heap_bytes, heap_peak;       /* typed allocations that live; atomic, see heap_tell() */
 
 	/* settings; read without the lock. 0 until the start means the default. */
 	uint64_t flush_ns, block_wait_ns;
@@ -168,8 +193,13 @@ void emitter_restart_in_child(void);
 void levels_apply(const char *by);
 /* Own level of a class that may come later. */
 void class_level_by_name(const char *name, uint8_t level);
+/* The same for what of it is streamed. */
+void class_limit_by_name(const char *name, uint32_t keep, uint64_t per_second);
+void class_limit(uint32_t id, uint32_t keep, uint64_t per_second);
 /* Own level of every class, also of those that will come. */
 void class_level_of_all(uint8_t level);
+/* A span's: timed 1 in n. -ENOENT: it is none; -EINVAL. */
+int site_every(uint32_t id, uint32_t n);
 /* -1 when there is none. */
 int class_find(const char *name);
 int site_find(const char *class_dot_name);
@@ -191,6 +221,11 @@ void site_renew(uint32_t id);
 /* An event's fields, at a place's first time at level all. Takes the lock. */
 bool site_fields_are_known(const struct telem_site *place);
 void site_fields(struct telem_site *place, const struct telem_field *fields, uint32_t field_count);
+
+/* ---- record.c ---- */
+/* A thread's allocations and frees reach emitter.heap_bytes when they are so many bytes. */
+#define HEAP_STEP (16 << 10)
+void heap_tell(void);                /* what this thread has not told */
 
 /* ---- shard.c ---- */
 /* Is this thread inside a slow path? A signal handler that comes then must not wait for a
@@ -235,6 +270,16 @@ void tasks_begin(void);
 
 /* ---- latency.c ---- */
 void latencies_forget(void);         /* in a child: what its parent began */
+
+/* ---- frame.c ---- */
+/* A shard leaves its thread: what frames look at in it stays known. Locked. */
+void frames_shard_leaves(struct thread *thread, const struct shard *shard);
+/* The frames that ended since the last time, into the stream, if anybody inspects them. Locked. */
+void frames_write(uint64_t now_ns);
+bool frames_are_inspected(void);
+/* A reference to a WATCH_ thing more, or less. */
+void frames_watch(unsigned what, bool on);
+void frames_forget(void);            /* in a child */
 
 /* ---- clock.c ---- */
 void clock_begin(void);

@@ -350,8 +350,10 @@ static void turn(uint64_t now_ns)
 	if (listens && now_ns >= flusher.next_tick_ns)
 		reporters_ask();
 	emitter_lock();
-	if (listens)
+	if (listens) {
 		tell_news(now_ns);
+		frames_write(now_ns);
+	}
 	retire_ended(now_ns);
 	if (listens && now_ns >= flusher.next_tick_ns)
 		beat(now_ns);
@@ -446,7 +448,7 @@ static uint64_t next_due(uint64_t now_ns)
 		sooner(&next, flusher.next_tick_ns);
 		if (stream.shared.block)
 			sooner(&next, block_due_ns());
-		if (all)
+		if (all || frames_are_inspected())
 			sooner(&next, flusher.next_drain_ns);
 	}
 	return next;

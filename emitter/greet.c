@@ -33,7 +33,8 @@ static void tell_class(struct writer *writer, uint32_t id, uint64_t now_ns)
 	const struct class_entry *entry = &emitter.classes[id];
 	struct message message = { .kind = KIND_CLASS,
 				   .class = { id, text_of(entry->name), text_of(entry->help), entry->level,
-					      entry->own_level, entry->was_off, lease_count((uint8_t)id) } };
+					      entry->own_level, entry->was_off, lease_count((uint8_t)id),
+					      entry->limit.keep, entry->limit.per_second } };
 
 	writer_message(writer, &message, now_ns);
 }
@@ -49,6 +50,7 @@ static void tell_site(struct writer *writer, uint32_t id, uint64_t now_ns)
 	message.site = (struct message_site){
 		id, entry->class_id, entry->kind, entry->unit, entry->detail, text_of(entry->name), text_of(entry->file),
 		entry->line, entry->level, entry->own_level, { fields, entry->field_count },
+		entry->skip_mask + 1ull,
 	};
 	writer_message(writer, &message, now_ns);
 }

@@ -9,27 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What others may still be reading: freed when every thread has come in after it went. */
-struct retired { struct retired *next; uint64_t epoch; };
-
-struct handler {
-	struct retired retired;
-	struct handler *next;        /* in the order of attachment */
-	char id[LIMIT_NAME_BYTES];
-	telem_handler *function;
-	void *config;
-	uint32_t max_failures, failures;     /* failures: atomic */
-	bool is_detached;            /* atomic */
-	uint32_t strangers_inside;   /* threads without a state of their own; atomic */
-};
-
-struct handler_set {
-	struct retired retired;
-	const char *name;            /* the event's */
-	uint32_t count;
-	struct handler *handlers[];
-};
-
 #define NAME_SLOTS 1024u
 
 /* Locked, but for what is read while dispatching: names, their sets, epoch. */
@@ -40,23 +19,9 @@ static struct {
 	struct retired *retired;
 	bool is_persisted;
 } table;
-static uint64_t epoch = 1;
-static uint32_t strangers;           /* dispatching now */
-static bool has_membarrier;
+struct dispatch dispatch = { .epoch = 1 };
 
 /* ---- who is where ---- */
-
-/* Before what it tells others, as the heavy side of heavy_fence(): without membarrier(2) a
- * fence of its own. */
-#define TELL(field, value)                                                                       \
-	do {                                                                                     \
-		if (__atomic_load_n(&has_membarrier, __ATOMIC_RELAXED)) {                        \
-			__atomic_store_n(&(field), (value), __ATOMIC_RELEASE);                   \
-			__atomic_signal_fence(__ATOMIC_SEQ_CST);                                 \
-		} else {                                                                         \
-			(void)__atomic_exchange_n(&(field), (value), __ATOMIC_SEQ_CST);              \
-		}                                                                                \
-	} while (0)
 
 #ifdef __SANITIZE_THREAD__
 static int membarrier(int command) { (void)command; return -1; }     /* it does not know what that does */
@@ -67,18 +32,18 @@ static int membarrier(int command) { return (int)syscall(SYS_membarrier, command
 /* After it every thread has either told where it is, or will see what we have published. */
 static void heavy_fence(void)
 {
-	__atomic_fetch_add(&strangers, 0, __ATOMIC_SEQ_CST);
-	if (has_membarrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+	__atomic_fetch_add(&dispatch.strangers, 0, __ATOMIC_SEQ_CST);
+	if (dispatch.has_membarrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
 		return;
 	/* The first time, or the first in a child. */
-	__atomic_store_n(&has_membarrier,
+	__atomic_store_n(&dispatch.has_membarrier,
 			 membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
 				 membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0, __ATOMIC_SEQ_CST);
 }
 
 static void retire(struct retired *memory)
 {
-	memory->epoch = __atomic_fetch_add(&epoch, 1, __ATOMIC_ACQ_REL);
+	memory->epoch = __atomic_fetch_add(&dispatch.epoch, 1, __ATOMIC_ACQ_REL);
 	memory->next = table.retired;
 	table.retired = memory;
 }
@@ -88,7 +53,7 @@ static uint64_t oldest_epoch(void)
 {
 	uint64_t oldest = UINT64_MAX;
 
-	if (__atomic_load_n(&strangers, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&dispatch.strangers, __ATOMIC_ACQUIRE))
 		return 0;
 	for (struct thread *thread = emitter.threads; thread; thread = thread->next) {
 		uint64_t entered = __atomic_load_n(&thread->dispatch_epoch, __ATOMIC_ACQUIRE);
@@ -146,7 +111,7 @@ static uint32_t slot_of(const char *name)
 	return hash % NAME_SLOTS;
 }
 
-static struct happening *name_find(const char *name)
+struct happening *happening_named(const char *name)
 {
 	struct happening *happening = __atomic_load_n(&table.names[slot_of(name)], __ATOMIC_ACQUIRE);
 
@@ -169,7 +134,7 @@ static void meet(struct site_entry *entry, struct happening *happening)
 /* Names stay: there are as many as the program has written down. */
 static struct happening *name_make(const char *name)
 {
-	struct happening *happening = name_find(name), **slot = &table.names[slot_of(name)];
+	struct happening *happening = happening_named(name), **slot = &table.names[slot_of(name)];
 
 	if (happening)
 		return happening;
@@ -319,7 +284,7 @@ static int attach(const char *id, const char *const *events, uint32_t event_coun
 
 	if (table.handler_count == LIMIT_HANDLERS)
 		return -ENOSPC;
-	if (!has_membarrier)
+	if (!dispatch.has_membarrier)
 		heavy_fence();
 	reclaim();
 	if (handler_find(id))
@@ -467,7 +432,7 @@ uint32_t telem_list_handlers(const char *prefix, struct telem_handler_info *out,
 	return count;
 }
 
-/* ---- dispatching ---- */
+/* ---- failures ---- */
 
 static void say_detached(const struct handler *handler, const char *event, int result, uint32_t failures)
 {
@@ -482,8 +447,7 @@ static void say_detached(const struct handler *handler, const char *event, int r
 		telem_event_(failure, fields, 2);
 }
 
-/* It said that it cannot go on. */
-static void handler_failed(struct handler *handler, const char *event, int result)
+void handler_failed(struct handler *handler, const char *event, int result)
 {
 	uint32_t failures = __atomic_add_fetch(&handler->failures, 1, __ATOMIC_RELAXED);
 	bool is_detached = false;
@@ -502,100 +466,4 @@ static void handler_failed(struct handler *handler, const char *event, int resul
 	if (is_detached)
 		say_detached(handler, event, result, failures);
 	errno = saved;
-}
-
-/* Threads without a state of their own, beyond the limits or at their end: by count. */
-static __attribute__((noinline)) uint32_t call_as_stranger(const struct happening *happening, struct telem_happening *what)
-{
-	const struct handler_set *set;
-	uint32_t called = 0;
-
-	__atomic_fetch_add(&strangers, 1, __ATOMIC_SEQ_CST);
-	set = __atomic_load_n(&happening->set, __ATOMIC_ACQUIRE);
-	for (uint32_t i = 0; set && i < set->count; i++) {
-		struct handler *handler = set->handlers[i];
-		int result = 0;
-
-		what->event = set->name;
-		__atomic_fetch_add(&handler->strangers_inside, 1, __ATOMIC_SEQ_CST);
-		if (!__atomic_load_n(&handler->is_detached, __ATOMIC_ACQUIRE)) {
-			result = handler->function(what, handler->config);
-			called++;
-		}
-		__atomic_fetch_sub(&handler->strangers_inside, 1, __ATOMIC_SEQ_CST);
-		if (result)
-			handler_failed(handler, what->event, result);
-	}
-	__atomic_fetch_sub(&strangers, 1, __ATOMIC_SEQ_CST);
-	return called;
-}
-
-static const struct happening *happening_of(const struct telem_site *site)
-{
-	return __atomic_load_n(&emitter.sites[site->id].happening, __ATOMIC_ACQUIRE);
-}
-
-/* At a site whose table may be sealed, or of an event without one. The set is looked for
- * once we have said that we are here. */
-static inline __attribute__((always_inline)) uint32_t call_all(struct thread *thread, const struct telem_site *site,
-							       const struct happening *happening, struct telem_happening *what)
-{
-	/* A signal handler that comes in between leaves both as it found them. */
-	uint64_t before = thread->dispatch_epoch;
-	struct handler **mine = thread->inside;
-	const struct handler_set *set;
-	uint32_t called = 0;
-
-	while (__builtin_expect(*mine != NULL, 0))
-		if (++mine == thread->inside + LIMIT_HANDLER_DEPTH)
-			return 0;
-	if (__builtin_expect(before == 0, 1))
-		TELL(thread->dispatch_epoch, __atomic_load_n(&epoch, __ATOMIC_ACQUIRE));
-	set = site ? __atomic_load_n((struct handler_set *const *)(void *)&site->handlers, __ATOMIC_ACQUIRE) : NULL;
-	if (!set)
-		set = __atomic_load_n(&(site ? happening_of(site) : happening)->set, __ATOMIC_ACQUIRE);
-	for (uint32_t i = 0; set && i < set->count; i++) {
-		struct handler *handler = set->handlers[i];
-		int result = 0;
-
-		what->event = set->name;
-		/* Told first, asked then: whoever detaches it sees us, or we see that it is. */
-		TELL(*mine, handler);
-		if (!__atomic_load_n(&handler->is_detached, __ATOMIC_ACQUIRE)) {
-			result = handler->function(what, handler->config);
-			called++;
-		}
-		__atomic_store_n(mine, NULL, __ATOMIC_RELEASE);
-		if (__builtin_expect(result != 0, 0))
-			handler_failed(handler, what->event, result);
-	}
-	__atomic_store_n(&thread->dispatch_epoch, before, __ATOMIC_RELEASE);
-	return called;
-}
-
-void handlers_call(struct telem_site *site, enum telem_phase phase, uint64_t value, const struct telem_field *fields,
-		   uint32_t field_count)
-{
-	struct telem_happening what = { NULL, phase, value, fields, field_count };
-	struct thread *thread = my_thread ? my_thread : thread_self();
-
-	if (thread)
-		call_all(thread, site, NULL, &what);
-	else
-		call_as_stranger(happening_of(site), &what);
-}
-
-uint32_t telem_execute(const char *event, const struct telem_field *fields, uint32_t field_count)
-{
-	struct telem_happening what = { NULL, TELEM_HAPPENED, 0, fields, field_count };
-	const struct happening *happening;
-	struct thread *thread;
-
-	if (!event || !emitter_runs())
-		return 0;
-	happening = name_find(event);
-	if (!happening)
-		return 0;
-	thread = thread_self();
-	return thread ? call_all(thread, NULL, happening, &what) : call_as_stranger(happening, &what);
 }

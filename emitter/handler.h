@@ -10,7 +10,45 @@
 
 #include "emitter/emitter.h"
 
-struct handler_set;
+/* What others may still be reading: freed when every thread has come in after it went. */
+struct retired { struct retired *next; uint64_t epoch; };
+
+struct handler {
+	struct retired retired;
+	struct handler *next;        /* in the order of attachment */
+	char id[LIMIT_NAME_BYTES];
+	telem_handler *function;
+	void *config;
+	uint32_t max_failures, failures;     /* failures: atomic */
+	bool is_detached;            /* atomic */
+	uint32_t strangers_inside;   /* threads without a state of their own; atomic */
+};
+
+struct handler_set {
+	struct retired retired;
+	const char *name;            /* the event's */
+	uint32_t count;
+	struct handler *handlers[];
+};
+
+/* What both sides look at: who changes the table, and who calls. */
+extern struct dispatch {
+	uint64_t epoch;
+	uint32_t strangers;          /* threads without a state of their own that call now */
+	bool has_membarrier;
+} dispatch __attribute__((visibility("hidden")));
+
+/* Before what it tells others, as the heavy side of heavy_fence(): without membarrier(2) a
+ * fence of its own. */
+#define TELL(field, value)                                                                       \
+	do {                                                                                     \
+		if (__atomic_load_n(&dispatch.has_membarrier, __ATOMIC_RELAXED)) {                        \
+			__atomic_store_n(&(field), (value), __ATOMIC_RELEASE);                   \
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);                                 \
+		} else {                                                                         \
+			(void)__atomic_exchange_n(&(field), (value), __ATOMIC_SEQ_CST);              \
+		}                                                                                \
+	} while (0)
 
 /* An event's name, known since something was attached to it. */
 struct happening {
@@ -19,6 +57,10 @@ struct happening {
 	char name[2 * LIMIT_NAME_BYTES];
 };
 
+/* NULL: nothing was ever attached to it. Any thread, not locked. */
+struct happening *happening_named(const char *name);
+/* It said that it cannot go on. Not locked. */
+void handler_failed(struct handler *handler, const char *event, int result);
 /* Ties a site to its name's handlers, if its kind has any. Locked. */
 void handlers_meet(struct site_entry *entry);
 /* Has handlers to be called? */

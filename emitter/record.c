@@ -10,7 +10,7 @@
 #include "emitter/ring.h"
 
 /* This thread's cell, with all that has to be made first; NULL: the shared one, if any. */
-static struct telem_cell *cell_make(struct telem_site *site)
+struct telem_cell *telem_cell_make_(struct telem_site *site)
 {
 	struct telem_cell *cell;
 	struct thread *thread;
@@ -47,6 +47,50 @@ static struct telem_cell *cell_shared(const struct telem_site *site)
 	return &emitter.shared.cells[site->id];
 }
 
+/* The program's figure, and its peak. */
+static void heap_move(int64_t bytes)
+{
+	int64_t now = __atomic_add_fetch(&emitter.heap_bytes, bytes, __ATOMIC_RELAXED);
+	int64_t peak = __atomic_load_n(&emitter.heap_peak, __ATOMIC_RELAXED);
+
+	while (now > peak && !__atomic_compare_exchange_n(&emitter.heap_peak, &peak, now, true, __ATOMIC_RELAXED,
+							  __ATOMIC_RELAXED))
+		;
+}
+
+/* What this thread has moved and not told yet. */
+void heap_tell(void)
+{
+	int64_t moved = __atomic_load_n(&telem_thread_.heap_moved, __ATOMIC_RELAXED);
+
+	telem_add_((uint64_t *)&telem_thread_.heap_moved, (uint64_t)-moved);
+	if (moved)
+		heap_move(moved);
+}
+
+void telem_heap_slow_(int64_t bytes)
+{
+	struct telem_site *tag = telem_thread_.tag;
+	struct telem_cell *cell;
+
+	heap_tell();
+	if (!tag) {
+		telem_thread_.heap_step = HEAP_STEP;
+		return;
+	}
+	cell = telem_cell_(tag);
+	if (!cell)
+		cell = telem_cell_make_(tag);
+	/* Never streamed: the allocation itself may be. */
+	if (cell && bytes > 0) {
+		telem_add_(&cell->sum, (uint64_t)bytes);
+		telem_add_(&cell->count, 1);
+	} else if (cell) {
+		telem_add_(&cell->max, (uint64_t)-bytes);
+		telem_add_(&cell->min, 1);
+	}
+}
+
 static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, uint64_t frees, uint64_t freed_bytes)
 {
 	struct telem_cell *cell = cell_shared(site);
@@ -55,7 +99,9 @@ static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, ui
 		return;
 	__atomic_fetch_add(&cell->sum, sum, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&cell->max, freed_bytes, __ATOMIC_RELAXED);
-	if ((telem_level_(site) & (uint8_t)~TELEM_HANDLED_) == TELEM_ALL) {       /* no ring is shared: counted as lost */
+	if (site->kind == TELEM_KIND_ALLOC_)
+		heap_move((int64_t)(sum - freed_bytes));
+	if ((telem_level_(site) & TELEM_LEVEL_) == TELEM_ALL) {       /* no ring is shared: counted as lost */
 		__atomic_fetch_add(&cell->streamed, count, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&cell->streamed_frees, frees, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&cell->dropped, count + frees, __ATOMIC_RELAXED);
@@ -67,7 +113,7 @@ static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, ui
 
 void telem_add_slow_(struct telem_site *site, uint64_t n)
 {
-	if (cell_make(site))
+	if (telem_cell_make_(site))
 		telem_count_(site, telem_level_(site), n);
 	else
 		shared_add(site, 1, n, 0, 0);
@@ -75,7 +121,7 @@ void telem_add_slow_(struct telem_site *site, uint64_t n)
 
 void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 {
-	if (cell_make(site)) {
+	if (telem_cell_make_(site)) {
 		if (add)
 			telem_gauge_add_(site, telem_level_(site), n);
 		else
@@ -95,12 +141,47 @@ void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 
 void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free)
 {
-	if (!cell_make(site))
+	if (!telem_cell_make_(site))
 		shared_add(site, !is_free, is_free ? 0 : bytes, is_free, is_free ? bytes : 0);
 	else if (is_free)
 		telem_free_(site, telem_level_(site), bytes);
 	else
 		telem_alloc_(site, telem_level_(site), bytes);
+}
+
+/* Is this one that its class's limit leaves out of the stream? It is summed only. */
+static bool is_left_out(const struct telem_site *site)
+{
+	uint32_t class_id = emitter.sites[site->id].class_id;
+	struct class_limit *limit = &emitter.classes[class_id].limit;
+	uint32_t keep = __atomic_load_n(&limit->keep, __ATOMIC_RELAXED);
+	uint64_t most = __atomic_load_n(&limit->per_second, __ATOMIC_RELAXED), now;
+
+	if (keep > 1 && my_thread && my_thread->limited[class_id]++ % keep)
+		return true;
+	if (most == 0)
+		return false;
+	/* A new second may begin in two threads at once: then it lets a few more through. */
+	now = clock_ticks();
+	if (clock_duration_ns(now - __atomic_load_n(&limit->second_ticks, __ATOMIC_RELAXED)) >= 1000000000u) {
+		__atomic_store_n(&limit->second_ticks, now, __ATOMIC_RELAXED);
+		__atomic_store_n(&limit->let_through, 0, __ATOMIC_RELAXED);
+	}
+	return __atomic_load_n(&limit->let_through, __ATOMIC_RELAXED) >= most ||
+	       __atomic_fetch_add(&limit->let_through, 1, __ATOMIC_RELAXED) >= most;
+}
+
+/* The level as it counts for one event. */
+static __attribute__((noinline)) uint8_t level_for(const struct telem_site *site, uint8_t level)
+{
+	return level & TELEM_LIMITED_ && is_left_out(site) ? TELEM_SUM : level & TELEM_LEVEL_;
+}
+
+static inline bool is_summed_only(const struct telem_site *site)
+{
+	uint8_t level = telem_level_(site);
+
+	return __builtin_expect(level > TELEM_ALL, 0) && level_for(site, level) == TELEM_SUM;
 }
 
 /* The ring, at this thread's first event at level all; NULL when there is none to have. */
@@ -172,6 +253,10 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 	struct ring *ring = telem_thread_.ring;
 	uint64_t head, limit;
 
+	if (is_summed_only(site)) {
+		telem_add_(&cell->count, 1);
+		return;
+	}
 	/* Claimed first: a full ring is found out in less time than a stamp takes. */
 	telem_add_(&cell->streamed, 1);
 	if (__builtin_expect(ring && __atomic_load_n(&telem_clock_is_tsc_, __ATOMIC_RELAXED) &&
@@ -180,6 +265,10 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 	else
 		stream_slow(site, cell, value, 0);
 #else
+	if (is_summed_only(site)) {
+		telem_add_(&cell->count, 1);
+		return;
+	}
 	telem_add_(&cell->streamed, 1);
 	stream(site, cell, value, telem_stamp());
 #endif
@@ -187,6 +276,10 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
+	if (is_summed_only(site)) {
+		telem_add_(&cell->count, 1);
+		return;
+	}
 	telem_add_(&cell->streamed, 1);
 	/* 0, nobody listens: an exact one then. */
 	stream(site, cell, value, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
@@ -194,6 +287,10 @@ void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint
 
 void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes)
 {
+	if (is_summed_only(site)) {
+		telem_add_(&cell->min, 1);
+		return;
+	}
 	telem_add_(&cell->streamed_frees, 1);
 	stream(site, cell, (uint64_t)0 - bytes, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
 }
@@ -211,7 +308,7 @@ static void stream_payload(struct telem_site *site, struct telem_cell *cell, con
 
 void telem_mark_slow_(struct telem_site *site, uint64_t key)
 {
-	if (cell_make(site))
+	if (telem_cell_make_(site))
 		telem_mark_(site, telem_level_(site), key);
 	else
 		shared_add(site, 1, 0, 0, 0);
@@ -265,23 +362,48 @@ static inline __attribute__((always_inline)) void count_value(const struct telem
 	}
 }
 
+static void distribution_prepare(const struct telem_site *site, struct telem_cell *cell, uint64_t value)
+{
+	if (!cell->buckets && !__atomic_load_n(&emitter.no_histogram, __ATOMIC_RELAXED))
+		histogram_first(cell);
+	if (value < cell->min || (cell->max == 0 && cell->sum == 0) || cell_count(cell, site->kind) == 0)
+		__atomic_store_n(&cell->min, value, __ATOMIC_RELAXED);
+	if (value > cell->max)
+		__atomic_store_n(&cell->max, value, __ATOMIC_RELAXED);
+}
+
 static __attribute__((noinline)) void distribute_slow(struct telem_site *site, uint8_t level, uint64_t value, uint64_t ticks)
 {
 	struct telem_cell *cell = telem_cell_(site);
 
 	if (!cell)
-		cell = cell_make(site);
+		cell = telem_cell_make_(site);
 	if (!cell) {
 		shared_add(site, 1, value, 0, 0);
 		return;
 	}
-	if (!cell->buckets && !__atomic_load_n(&emitter.no_histogram, __ATOMIC_RELAXED))
-		histogram_first(cell);
-	if (value < cell->min || cell_count(cell) == 0)
-		__atomic_store_n(&cell->min, value, __ATOMIC_RELAXED);
-	if (value > cell->max)
-		__atomic_store_n(&cell->max, value, __ATOMIC_RELAXED);
+	distribution_prepare(site, cell, value);
 	count_value(site, cell, level, value, ticks);
+}
+
+/* A span that stands for weight of them, which were counted when they began. */
+static void distribute_weighted(struct telem_site *site, uint8_t level, uint64_t value, uint64_t ticks, uint64_t weight)
+{
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (!cell) {                     /* it was not counted either */
+		distribute_slow(site, level, value, ticks);
+		return;
+	}
+	distribution_prepare(site, cell, value);
+	telem_add_(&cell->sum, value * weight);
+	if (cell->buckets)
+		telem_add_(&cell->buckets[histogram_index(value)], weight);
+	if (level == TELEM_ALL) {
+		telem_add_(&cell->count, (uint64_t)-1);
+		telem_add_(&cell->streamed, 1);
+		stream(site, cell, value, ticks);
+	}
 }
 
 static inline __attribute__((always_inline)) void distribute(struct telem_site *site, uint8_t level, uint64_t value,
@@ -300,17 +422,23 @@ void telem_value_(struct telem_site *site, uint64_t n)
 {
 	uint8_t level = telem_level_(site);
 
+	if (__builtin_expect(level > TELEM_ALL, 0))
+		level = level_for(site, level);
 	distribute(site, level, n, level == TELEM_ALL ? telem_stamp() : 0);
 }
 
-/* With handlers: they are called when all is recorded. */
-static __attribute__((noinline)) void duration_handled(struct telem_site *site, uint8_t level, uint64_t value, uint64_t now,
-						       enum telem_phase phase)
+/* Where there is more to do than to record. Handlers are called when that is done. */
+static __attribute__((noinline)) void duration_more(struct telem_site *site, uint8_t level, uint64_t value, uint64_t now,
+						    enum telem_phase phase)
 {
-	level &= (uint8_t)~TELEM_HANDLED_;
-	if (level != TELEM_OFF && phase != TELEM_ABANDONED)
-		distribute(site, level, value, now);
-	handlers_call(site, phase, value, NULL, 0);
+	uint8_t recorded = level_for(site, level);
+
+	if (level & TELEM_SAMPLED_ && phase == TELEM_STOPPED)
+		distribute_weighted(site, recorded, value, now, (uint64_t)site->skip_mask + 1);
+	else if (recorded != TELEM_OFF && phase != TELEM_ABANDONED)
+		distribute_slow(site, recorded, value, now);
+	if (level & TELEM_HANDLED_)
+		handlers_call(site, phase, value, NULL, 0);
 }
 
 /* Stamps of two processors may differ by a little. */
@@ -330,8 +458,8 @@ void telem_duration_(struct telem_site *site, uint64_t start_ticks)
 	if (__builtin_expect(level <= TELEM_ALL, 1))
 		distribute(site, level, duration(start_ticks, now), now);
 	else
-		duration_handled(site, level, duration(start_ticks, now), now,
-				 site->kind == TELEM_KIND_SPAN_ ? TELEM_STOPPED : TELEM_HAPPENED);
+		duration_more(site, level, duration(start_ticks, now), now,
+			      site->kind == TELEM_KIND_SPAN_ ? TELEM_STOPPED : TELEM_HAPPENED);
 }
 
 void telem_started_(struct telem_site *site)
@@ -344,7 +472,7 @@ void telem_abandoned_(struct telem_site *site, uint64_t start_ticks)
 	uint8_t level = telem_level_(site);
 
 	if (level > TELEM_ALL)
-		duration_handled(site, level, duration(start_ticks, telem_stamp()), 0, TELEM_ABANDONED);
+		duration_more(site, level, duration(start_ticks, telem_stamp()), 0, TELEM_ABANDONED);
 }
 
 static void event_record(struct telem_site *site, uint8_t level, const struct telem_field *fields, uint32_t field_count)
@@ -353,7 +481,7 @@ static void event_record(struct telem_site *site, uint8_t level, const struct te
 	uint64_t payload[1 + LIMIT_FIELDS];
 
 	if (!cell)
-		cell = cell_make(site);
+		cell = telem_cell_make_(site);
 	if (!cell) {
 		shared_add(site, 1, 0, 0, 0);
 		return;
@@ -380,37 +508,59 @@ static void event_record(struct telem_site *site, uint8_t level, const struct te
 
 void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count)
 {
-	uint8_t level = telem_level_(site), recorded = level & (uint8_t)~TELEM_HANDLED_;
+	uint8_t level = telem_level_(site), recorded = level > TELEM_ALL ? level_for(site, level) : level;
 
 	if (recorded != TELEM_OFF)
 		event_record(site, recorded, fields, field_count);
-	if (__builtin_expect(level != recorded, 0))
+	if (__builtin_expect(level & TELEM_HANDLED_, 0))
 		handlers_call(site, TELEM_HAPPENED, 0, fields, field_count);
+}
+
+/* Is this one of a burst, whose texts say little more? A log's cell keeps since when it
+ * counts (min), and how many came since then (max). */
+static bool is_folded(struct telem_cell *cell)
+{
+	uint64_t now = telem_stamp();
+
+	if (clock_duration_ns(now - cell->min) >= LIMIT_LOG_BURST_NS) {
+		cell->min = now;
+		cell->max = 0;
+	}
+	if (cell->max++ < LIMIT_LOG_BURST)
+		return false;
+	telem_add_(&cell->sum, 1);
+	telem_add_(&cell->folded, 1);
+	return true;
 }
 
 void telem_log_(struct telem_site *site, const char *format, ...)
 {
 	struct telem_cell *cell = telem_cell_(site);
-	char text[LIMIT_TEXT_BYTES + 1];
+	struct { uint32_t folded; char text[LIMIT_TEXT_BYTES + 1]; } line;
 	int saved = errno, length;
 	va_list arguments;
 
 	if (!cell)
-		cell = cell_make(site);
+		cell = telem_cell_make_(site);
 	if (!cell) {
 		shared_add(site, 1, 0, 0, 0);
 		return;
 	}
-	if (telem_level_(site) != TELEM_ALL) {
+	if (my_thread && site->detail < SEVERITY_COUNT)
+		telem_add_(&my_thread->logs[site->detail], 1);
+	if (telem_level_(site) < TELEM_ALL || is_summed_only(site) || is_folded(cell)) {
 		telem_add_(&cell->count, 1);
 		return;
 	}
 	va_start(arguments, format);
-	length = vsnprintf(text, sizeof text, format, arguments);
+	length = vsnprintf(line.text, sizeof line.text, format, arguments);
 	va_end(arguments);
-	/* LIMIT_TEXT_BYTES + 1 says: cut. */
+	line.folded = (uint32_t)cell->folded;
+	cell->folded = 0;
+	/* LIMIT_TEXT_BYTES + 1 of text says: cut. */
 	if (length >= 0)
-		stream_payload(site, cell, text, (uint32_t)length < sizeof text ? (uint32_t)length : sizeof text);
+		stream_payload(site, cell, &line, (uint32_t)sizeof line.folded +
+			       ((uint32_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text));
 	errno = saved;
 }
 

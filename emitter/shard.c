@@ -185,12 +185,12 @@ void shard_enter(struct shard *shard)
 
 static void cell_fold(struct telem_cell *into, struct telem_cell *from, const struct site_entry *site, bool owns_gauge)
 {
-	uint64_t count = cell_count(from);
+	uint64_t count = cell_count(from, site->kind);
 
 	if (count == 0 && from->min == 0 && from->max == 0 && from->streamed_frees == 0)
 		return;
 	if (site_kind_is_timed(site->kind)) {
-		if (count && (cell_count(into) == 0 || from->min < into->min))
+		if (count && (cell_count(into, site->kind) == 0 || from->min < into->min))
 			into->min = from->min;
 		if (from->max > into->max)
 			into->max = from->max;
@@ -225,7 +225,8 @@ static void shard_fold(struct shard *into, struct shard *shard)
 		uint32_t owner = shard->id;
 
 		/* The books stay the task's until it leaves, too: its events may be on their way. */
-		task->emitted[site->class_id] += shard->cells[i].streamed + shard->cells[i].streamed_frees;
+		task->emitted[site->class_id] += shard->cells[i].streamed +
+						 cell_streamed_frees(&shard->cells[i], site->kind);
 		task->dropped[site->class_id] += shard->cells[i].dropped;
 		cell_fold(&into->cells[i], &shard->cells[i], site,
 			  __atomic_load_n(&site->owner, __ATOMIC_RELAXED) == shard->id);
@@ -254,6 +255,7 @@ void shard_leave(struct thread *thread, struct shard *shard)
 	struct task *task = shard->task;
 	struct shard **link;
 
+	frames_shard_leaves(thread, shard);
 	for (link = &thread->shards; *link != shard; link = &(*link)->next)
 		;
 	*link = shard->next;
@@ -277,6 +279,7 @@ static void thread_exit(void *arg)
 {
 	struct thread *thread = arg;
 
+	heap_tell();
 	is_over = true;
 	my_thread = NULL;
 	telem_thread_ = (struct telem_thread_){ 0 };
@@ -339,6 +342,7 @@ static struct thread *attach(void)
 	if (task) {
 		thread->is_free = thread->has_ended = false;
 		thread->depth = 0;
+		memset(thread->frames, 0, sizeof thread->frames);
 		emitter.thread_count++;
 	}
 	shard = task ? shard_for(thread, task) : NULL;

@@ -130,9 +130,25 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+void sink_watch(struct sink *sink, unsigned what, bool on)
+{
+	uint8_t bit = (uint8_t)(1u << what);
+
+	if (on != !!(sink->watched & bit))
+		frames_watch(what, on);
+	sink->watched = (uint8_t)(on ? sink->watched | bit : sink->watched & ~bit);
+}
+
+void sink_unwatch(struct sink *sink)
+{
+	for (unsigned what = 0; what < WATCH_COUNT; what++)
+		sink_watch(sink, what, false);
+}
+
 void sink_gone(struct sink *sink, uint64_t now_ns)
 {
 	queue_drop(sink);
+	sink_unwatch(sink);
 	emitter_lock();
 	leases_drop(sink);
 	emitter_unlock();
@@ -155,6 +171,7 @@ void sink_gone(struct sink *sink, uint64_t now_ns)
 void sink_free(struct sink *sink)
 {
 	queue_drop(sink);
+	sink_unwatch(sink);
 	if (sink->scheme && sink->scheme->close)
 		sink->scheme->close(sink);
 	if (sink->in_fd != sink->fd)

@@ -43,6 +43,7 @@ struct sink {
 	bool is_listening, is_connecting, is_regular, is_new, made_path;
 	bool wants_sync;             /* asked to be greeted again */
 	bool may_control;
+	uint8_t watched;             /* bits 1 << WATCH_...: it holds a reference */
 	uint64_t retry_ns, retry_pause_ns;
 	/* SINK_CLOSING: what was recorded before leaves first, then goodbye; by then at the latest. */
 	uint64_t close_by_ns;
@@ -74,6 +75,9 @@ void sink_ready(struct sink *sink, int fd, int in_fd, bool may_control);
  * viewer ends, others wait and try again. */
 void sink_gone(struct sink *sink, uint64_t now_ns);
 void sink_free(struct sink *sink);
+/* Its reference to a WATCH_ thing; it holds one at most. */
+void sink_watch(struct sink *sink, unsigned what, bool on);
+void sink_unwatch(struct sink *sink);
 static inline enum sink_state sink_state(const struct sink *sink)
 {
 	return __atomic_load_n(&sink->state, __ATOMIC_ACQUIRE);

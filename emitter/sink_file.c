@@ -22,6 +22,7 @@ static int open_file(struct sink *sink, const char *rest)
 		return -errno;
 	flock(fd, LOCK_EX | LOCK_NB);
 	sink->is_regular = true;
+	sink_watch(sink, WATCH_INSPECTION, true);        /* nobody can ask for it later */
 	sink_ready(sink, fd, -1, false);
 	return 0;
 }
@@ -50,6 +51,7 @@ static int open_fd(struct sink *sink, const char *rest)
 		return -errno;
 	fcntl((int)fd, F_SETFD, FD_CLOEXEC);
 	sink->is_regular = S_ISREG(st.st_mode);
+	sink_watch(sink, WATCH_INSPECTION, sink->is_regular);
 	if (sink->is_regular)
 		sink->file_start = (uint64_t)(flags & O_APPEND ? st.st_size : lseek((int)fd, 0, SEEK_CUR));
 	sink_ready(sink, (int)fd, -1, false);

@@ -58,8 +58,13 @@ static const char *string_copy(const char *string, uint32_t most)
 
 /* ---- classes ---- */
 
-/* Levels asked for by name before the class came: from TELEM, mostly. */
-static struct { char name[LIMIT_NAME_BYTES]; uint8_t level; } awaited[LIMIT_CLASSES];
+/* Levels and limits asked for by name before the class came: from TELEM, mostly. */
+static struct awaited {
+	char name[LIMIT_NAME_BYTES];
+	uint8_t level;               /* LEVEL_FOLLOW: the class's own, or that of all */
+	uint32_t keep;
+	uint64_t per_second;
+} awaited[LIMIT_CLASSES];
 static uint32_t awaited_count;
 static struct { bool is_set; uint8_t level; } awaited_all;
 
@@ -88,8 +93,12 @@ static void class_register(struct telem_class *cls)
 		snprintf(entry->help, sizeof entry->help, "%s", cls->help);
 		entry->own_level = awaited_all.is_set ? awaited_all.level : cls->own_level;
 		for (uint32_t i = 0; i < awaited_count; i++)
-			if (!strcmp(awaited[i].name, cls->name))
-				entry->own_level = awaited[i].level;
+			if (!strcmp(awaited[i].name, cls->name)) {
+				if (awaited[i].level != LEVEL_FOLLOW)
+					entry->own_level = awaited[i].level;
+				entry->limit.keep = awaited[i].keep;
+				entry->limit.per_second = awaited[i].per_second;
+			}
 	}
 	cls->id = (uint8_t)found;
 	cls->reserved[0] = CLASS_REGISTERED;
@@ -104,21 +113,54 @@ void classes_begin(void)
 #undef CLASS
 }
 
+/* NULL: no room. */
+static struct awaited *await(const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < awaited_count && strcmp(awaited[i].name, name))
+		i++;
+	if (i == LIMIT_CLASSES)
+		return NULL;
+	if (i == awaited_count) {
+		awaited_count++;
+		awaited[i] = (struct awaited){ .level = LEVEL_FOLLOW };
+		snprintf(awaited[i].name, sizeof awaited[i].name, "%s", name);
+	}
+	return &awaited[i];
+}
+
 void class_level_by_name(const char *name, uint8_t level)
 {
 	int found = class_find(name);
+	struct awaited *wish = await(name);
 
 	if (found >= 0)
 		emitter.classes[found].own_level = level;
-	for (uint32_t i = 0; i < awaited_count; i++)
-		if (!strcmp(awaited[i].name, name)) {
-			awaited[i].level = level;
-			return;
-		}
-	if (awaited_count < LIMIT_CLASSES) {
-		snprintf(awaited[awaited_count].name, sizeof awaited->name, "%s", name);
-		awaited[awaited_count++].level = level;
+	if (wish)
+		wish->level = level;
+}
+
+void class_limit_by_name(const char *name, uint32_t keep, uint64_t per_second)
+{
+	int found = class_find(name);
+	struct awaited *wish = await(name);
+
+	if (found >= 0)
+		class_limit((uint32_t)found, keep, per_second);
+	if (wish) {
+		wish->keep = keep;
+		wish->per_second = per_second;
 	}
+}
+
+void class_limit(uint32_t id, uint32_t keep, uint64_t per_second)
+{
+	struct class_entry *entry = &emitter.classes[id];
+
+	__atomic_store_n(&entry->limit.keep, keep, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->limit.per_second, per_second, __ATOMIC_RELAXED);
+	entry->is_told = false;
 }
 
 void class_level_of_all(uint8_t level)
@@ -127,7 +169,8 @@ void class_level_of_all(uint8_t level)
 		emitter.classes[i].own_level = level;
 	awaited_all.is_set = true;
 	awaited_all.level = level;
-	awaited_count = 0;
+	for (uint32_t i = 0; i < awaited_count; i++)
+		awaited[i].level = LEVEL_FOLLOW;
 }
 
 /* ---- sites ---- */
@@ -164,6 +207,13 @@ static uint8_t level_in_force(const struct site_entry *entry, uint32_t id)
 	return entry->own_level != LEVEL_FOLLOW ? entry->own_level : emitter.classes[entry->class_id].level;
 }
 
+static bool class_is_limited(uint32_t class_id)
+{
+	const struct class_limit *limit = &emitter.classes[class_id].limit;
+
+	return limit->keep > 1 || limit->per_second;
+}
+
 static void place_level(struct telem_site *place, uint8_t level)
 {
 	__atomic_store_n(&place->level, level, __ATOMIC_RELAXED);
@@ -174,10 +224,17 @@ void site_renew(uint32_t id)
 	struct site_entry *entry = &emitter.sites[id];
 	uint8_t level = level_in_force(entry, id);
 
+	if (level == TELEM_ALL && class_is_limited(entry->class_id))
+		level |= TELEM_LIMITED_;
+	/* Handlers are for every span. */
 	if (handlers_wait_at(entry) && emitter_runs())
 		level |= TELEM_HANDLED_;
+	else if (level != TELEM_OFF && entry->skip_mask)
+		level |= TELEM_SAMPLED_;
 	for (struct telem_site *place = entry->places; place; place = place_next(place)) {
 		handlers_seal(entry, place);
+		if (entry->kind == SITE_SPAN)
+			__atomic_store_n(&place->skip_mask, entry->skip_mask, __ATOMIC_RELAXED);
 		place_level(place, level);
 	}
 }
@@ -470,4 +527,49 @@ void telem_enable_all(bool on)
 	levels_apply("program");
 	emitter_unlock();
 	errno = saved;
+}
+
+int telem_class_limit(const char *name, uint32_t keep_one_in, uint64_t per_second)
+{
+	int saved = errno;
+
+	if (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES)
+		return -EINVAL;
+	emitter_lock();
+	classes_begin();
+	class_limit_by_name(name, keep_one_in, per_second);
+	levels_apply("program");
+	emitter_unlock();
+	errno = saved;
+	return 0;
+}
+
+int site_every(uint32_t id, uint32_t n)
+{
+	uint32_t mask = 0;
+
+	if (emitter.sites[id].kind != SITE_SPAN)
+		return -ENOENT;
+	if (n == 0 || n > LIMIT_SPAN_EVERY)
+		return -EINVAL;
+	while (mask + 1 < n)
+		mask = mask * 2 + 1;
+	emitter.sites[id].skip_mask = mask;
+	emitter.sites[id].is_told = false;
+	return 0;
+}
+
+int telem_span_every(const char *class_dot_name, uint32_t n)
+{
+	int saved = errno, id, result = -ENOENT;
+
+	emitter_lock();
+	classes_begin();
+	id = class_dot_name ? site_find(class_dot_name) : -1;
+	if (id >= 0)
+		result = site_every((uint32_t)id, n);
+	levels_apply("program");
+	emitter_unlock();
+	errno = saved;
+	return result;
 }

@@ -49,12 +49,15 @@ static void rows_add(struct rows *rows, const uint64_t *numbers, uint32_t count)
 
 /* A cell's figures as they are now: its thread goes on writing. All events are in count
  * (and min, the frees), streamed or not. */
-static struct telem_cell cell_read(const struct telem_cell *cell)
+static struct telem_cell cell_read(const struct telem_cell *cell, unsigned kind)
 {
+	if (kind == SITE_LOG)            /* the others are for folding */
+		return (struct telem_cell){ .count = cell_count(cell, kind),
+					    .sum = __atomic_load_n(&cell->sum, __ATOMIC_RELAXED) };
 	return (struct telem_cell){
-		.count = cell_count(cell),
+		.count = cell_count(cell, kind),
 		.sum = __atomic_load_n(&cell->sum, __ATOMIC_RELAXED),
-		.min = __atomic_load_n(&cell->min, __ATOMIC_RELAXED) + __atomic_load_n(&cell->streamed_frees, __ATOMIC_RELAXED),
+		.min = __atomic_load_n(&cell->min, __ATOMIC_RELAXED) + cell_streamed_frees(cell, kind),
 		.max = __atomic_load_n(&cell->max, __ATOMIC_RELAXED),
 	};
 }
@@ -101,7 +104,7 @@ static bool task_cell(const struct task *task, uint32_t id, bool everything, str
 
 		if (id >= shard->cell_count)
 			continue;
-		cell = cell_read(&shard->cells[id]);
+		cell = cell_read(&shard->cells[id], site->kind);
 		now = fingerprint(&cell);
 		if (now != 0 && (everything || now != shard->told[id]))
 			changed = true;
@@ -234,12 +237,13 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 	}
 	for (const struct shard *shard = task->shards; shard; shard = shard->next_of_task)
 		for (uint32_t id = 1; id < emitter.site_count && id < shard->cell_count; id++) {
-			struct book *book = &books[emitter.sites[id].class_id];
+			const struct site_entry *site = &emitter.sites[id];
+			struct book *book = &books[site->class_id];
 
 			/* dropped first: it never passes emitted. */
 			book->dropped += __atomic_load_n(&shard->cells[id].dropped, __ATOMIC_RELAXED);
 			book->emitted += __atomic_load_n(&shard->cells[id].streamed, __ATOMIC_RELAXED) +
-					 __atomic_load_n(&shard->cells[id].streamed_frees, __ATOMIC_RELAXED);
+					 cell_streamed_frees(&shard->cells[id], site->kind);
 		}
 }
 

@@ -118,6 +118,7 @@ static void after_fork_in_child(void)
 			close(sink->in_fd);
 		if (sink->fd >= 0)
 			close(sink->fd);
+		sink_unwatch(sink);
 		emitter_unmap(sink->queue, SINK_QUEUE_ROOM * sizeof *sink->queue);
 		decoder_free(sink->decoder);
 		sink_set_state(sink, SINK_FREE);
@@ -135,6 +136,7 @@ static void begin_in_child(void)
 	leases_forget();
 	latencies_forget();
 	reporters_forget();
+	frames_forget();
 	if (common_shard(&emitter.ended, UINT32_MAX) && common_shard(&emitter.shared, UINT32_MAX - 1))
 		shards_forget();
 	blocks_forget();

@@ -80,7 +80,10 @@ struct telem_options {
  * TELEM="sink=fifo:/tmp/app.telem;net=all;mem=off;flush=100ms;ring=1M;policy=drop"
  * configures a program without recompiling it. Settings are separated by `;`:
  *   sink=ADDRESS[,control]   as telem_sink_add(); `control` lets TCP peers set levels
- *   CLASS=off|sum|all        own level of a class, also of one that is not registered yet
+ *   CLASS=off|sum|all        own level of a class, also of one that is not registered yet;
+ *                            ,keep=1/100 and ,limit=10k/s behind it: as telem_class_limit()
+ *   CLASS.NAME=off|sum|all   own level of a site that is there at the start
+ *   CLASS.NAME=1/16          as telem_span_every()
  *   all=off|sum|all          own level of every class
  *   flush=TIME ring=BYTES policy=drop|overwrite|block[:TIME] name=TEXT discovery=on|off
  * TIME has a unit (ns us ms s), BYTES may end in K, M or G. */
@@ -115,6 +118,15 @@ int telem_level_set(const char *name, enum telem_level level);
 int telem_level_get(const char *name);
 /* Every class: true all, false off. */
 void telem_enable_all(bool on);
+/* Of a class's events at level all, streams one in so many (0, 1: each) and at most so many
+ * a second (0: any number). The others count as if at sum, so no figure misses them. The
+ * class may come later. 0, or -EINVAL. */
+int telem_class_limit(const char *class_name, uint32_t keep_one_in, uint64_t per_second);
+/* Times one span in n of a site by its name, "net.request", and counts all: 2 ns for n of 16.
+ * What is timed stands for n in the figures, which the monitor marks ~. n is rounded up to a
+ * power of two, at most 65,536; 1: each. While handlers wait at it, each is timed. 0;
+ * -ENOENT: no such span; -EINVAL. */
+int telem_span_every(const char *class_dot_name, uint32_t n);
 
 /* ---- sinks -------------------------------------------------------------------
  *
@@ -188,6 +200,69 @@ int telem_task_enter(int id);
 void telem_task_leave(void);
 /* The task will not be entered again; its figures join the ended ones. */
 void telem_task_end(int id);
+
+/* ---- frames and budgets ------------------------------------------------------------
+ *
+ * A frame is a turn of the program: of a game's or an event loop, a request. What it took is
+ * kept for the last 128 of them, whoever looks, and a span of class frame counts its
+ * duration. Its logs, allocations and counters are those of the thread that ends it; the
+ * heap is the program's: typed allocations that live, right to 16 KiB for each other thread. */
+
+/* Ends this thread's frame of that name, if it has begun one, and begins the next. name is
+ * copied; 16 names. About 150 ns. Not for signal handlers. */
+void telem_frame(const char *name);
+/* Begins it now: where the time between two turns is nobody's, like that between requests. */
+void telem_frame_begin(const char *name);
+
+/* What of its budget a frame broke. */
+enum { TELEM_BROKE_TIME = 1, TELEM_BROKE_HEAP = 2, TELEM_BROKE_LOGS = 4, TELEM_BROKE_COUNTER = 8 };
+
+struct telem_frame_info {
+	const char *name;
+	uint64_t number;           /* how many of the name have ended, this one included */
+	uint64_t time_ns;          /* of its end, CLOCK_MONOTONIC */
+	uint64_t duration_ns;
+	int64_t heap_bytes;        /* at its end; below 0 when what is freed was never told */
+	int64_t heap_peak;         /* since one of the name ended before */
+	uint64_t allocations;
+	uint64_t logs[5];          /* lines by severity */
+	uint32_t broken;           /* TELEM_BROKE_ bits */
+	uint32_t counter_count;
+	struct { const char *name; uint64_t sum; } counters[8];    /* what telem_frame_counter() chose */
+};
+/* The latest ended frames of a name, newest first; returns how many were written. */
+uint32_t telem_frames(const char *name, struct telem_frame_info *out, uint32_t room);
+/* Each frame of the name tells what it added to a counter, "class.name", which is there
+ * already. At most 8 a frame and 16 in all: 0; -ENOENT: no such counter; -ENOSPC; -EINVAL. */
+int telem_frame_counter(const char *name, const char *counter);
+
+/* What a frame may take; 0: anything. */
+struct telem_budget {
+	uint64_t ns;
+	uint64_t heap_bytes;       /* its peak */
+	uint64_t logs;             /* lines of any severity */
+	const char *counter;       /* "class.name", and what it may grow by; NULL: none */
+	uint64_t counter_most;
+};
+/* Called at the end of a frame that broke its budget, by its thread; no lock is held. */
+typedef void telem_budget_fn(const struct telem_frame_info *frame, void *arg);
+/* The budget of all frames of a name from now on; NULL: none. One that is broken is the event
+ * "frame.NAME over budget", and calls function, if there is one; a frame that ends meanwhile
+ * may still call the former one. 0, or as telem_frame_counter(). */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"      /* to g++ it hides a constructor */
+int telem_budget(const char *name, const struct telem_budget *budget, telem_budget_fn *function, void *arg);
+#pragma GCC diagnostic pop
+
+/* Three things that are on while somebody holds a reference to them; none implies another.
+ * The first and the third have one from the start. A viewer's end with it. */
+enum telem_watch {
+	TELEM_RECORDING = 0,       /* ended frames are kept */
+	TELEM_INSPECTION = 1,      /* they are streamed as well, to who is connected */
+	TELEM_BUDGETS = 2          /* they are held against their budgets */
+};
+/* Takes a reference, or gives one back. */
+void telem_watch(enum telem_watch what, bool on);
 
 /* ---- garbage collection --------------------------------------------------------
  *
@@ -328,7 +403,7 @@ struct telem_site {
 	struct telem_class *cls;
 	const char *name, *file;
 	uint32_t line;
-	uint32_t fields_known;
+	__extension__ union { uint32_t fields_known, skip_mask; };   /* of events; of spans timed 1 in skip_mask + 1 */
 	/* A gauge's, wherever it stands: the shard that set it last. Of what has handlers: their
 	 * set, when the table is sealed. */
 	__extension__ union { uint32_t *owner; void *handlers; };
@@ -343,7 +418,7 @@ struct telem_cell {
 	uint64_t min, max;         /* of the values; frees and bytes freed */
 	uint64_t *buckets;         /* histogram, or NULL */
 	uint64_t streamed;         /* events; allocations */
-	uint64_t streamed_frees;
+	__extension__ union { uint64_t streamed_frees, begun, folded; };     /* of a span timed now and then, all; of a log, lines not told of */
 	uint64_t dropped;          /* of what is streamed: the ring had no room */
 };
 
@@ -352,6 +427,10 @@ struct telem_thread_ {
 	struct telem_cell *cells;
 	uint32_t cell_count, shard;
 	void *ring;
+	int64_t heap_moved;        /* bytes, not in the program's figure yet */
+	int64_t heap_step;         /* so many may not be; 0: each call is looked at */
+	uint64_t alloc_count;
+	struct telem_site *tag;    /* TELEM_ALLOC_TAG */
 };
 
 /* One module (program or shared object) with its classes and sites. Each of its files
@@ -362,7 +441,11 @@ struct telem_module_ {
 	struct telem_site **sites, **sites_end;
 };
 
-/* In a place's level, of kinds that can have handlers: some wait. */
+/* A place's level is more than itself where there is more to do: handlers wait; spans are
+ * timed now and then; its class streams a part only. */
+#define TELEM_LEVEL_ 0x03u
+#define TELEM_LIMITED_ 0x20u
+#define TELEM_SAMPLED_ 0x40u
 #define TELEM_HANDLED_ 0x80u
 
 #define TELEM_CAT2_(a, b) a##b
@@ -378,6 +461,8 @@ void telem_add_slow_(struct telem_site *site, uint64_t n);
 void telem_mark_slow_(struct telem_site *site, uint64_t key);
 void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add);
 void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free);
+void telem_heap_slow_(int64_t bytes);
+struct telem_cell *telem_cell_make_(struct telem_site *site);
 void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
 void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes);
@@ -444,7 +529,7 @@ TELEM_INLINE_ void telem_count_(struct telem_site *site, uint8_t level, uint64_t
 		return;
 	}
 	telem_add_(&cell->sum, n);
-	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_(site, cell, n);
 	else
 		telem_add_(&cell->count, 1);
@@ -456,7 +541,7 @@ TELEM_INLINE_ void telem_mark_(struct telem_site *site, uint8_t level, uint64_t 
 
 	if (TELEM_UNLIKELY_(!cell))
 		telem_mark_slow_(site, key);
-	else if (TELEM_UNLIKELY_(level == TELEM_ALL))
+	else if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_(site, cell, key);
 	else
 		telem_add_(&cell->count, 1);
@@ -476,7 +561,7 @@ TELEM_INLINE_ void telem_gauge_set_(struct telem_site *site, uint8_t level, int6
 	owner = __atomic_load_n(&site->owner, __ATOMIC_RELAXED);
 	if (TELEM_UNLIKELY_(__atomic_load_n(owner, __ATOMIC_RELAXED) != telem_thread_.shard))
 		__atomic_store_n(owner, telem_thread_.shard, __ATOMIC_RELAXED);
-	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_coarse_(site, cell, (uint64_t)n);
 	else
 		telem_add_(&cell->count, 1);
@@ -491,10 +576,20 @@ TELEM_INLINE_ void telem_gauge_add_(struct telem_site *site, uint8_t level, int6
 		return;
 	}
 	telem_add_(&cell->sum, (uint64_t)n);
-	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_coarse_(site, cell, (uint64_t)n);
 	else
 		telem_add_(&cell->count, 1);
+}
+
+/* The program's heap, which frames look at, is told of it in steps. */
+TELEM_INLINE_ void telem_heap_(int64_t bytes)
+{
+	int64_t step = telem_thread_.heap_step;
+
+	telem_add_((uint64_t *)&telem_thread_.heap_moved, (uint64_t)bytes);
+	if (TELEM_UNLIKELY_((uint64_t)(telem_thread_.heap_moved + step) > 2 * (uint64_t)step))
+		telem_heap_slow_(bytes);
 }
 
 TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t bytes)
@@ -505,8 +600,10 @@ TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t
 		telem_alloc_slow_(site, bytes, false);
 		return;
 	}
+	telem_add_(&telem_thread_.alloc_count, 1);
+	telem_heap_((int64_t)bytes);
 	telem_add_(&cell->sum, bytes);
-	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_coarse_(site, cell, bytes);
 	else
 		telem_add_(&cell->count, 1);
@@ -520,8 +617,9 @@ TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t 
 		telem_alloc_slow_(site, bytes, true);
 		return;
 	}
+	telem_heap_(-(int64_t)bytes);
 	telem_add_(&cell->max, bytes);
-	if (TELEM_UNLIKELY_(level == TELEM_ALL))
+	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_free_(site, cell, bytes);
 	else
 		telem_add_(&cell->min, 1);
@@ -544,7 +642,7 @@ __attribute__((destructor, unused)) static void telem_module_unload_(void) { tel
 #endif
 
 #define TELEM_SITE_INIT_(cls_, kind_, unit_, detail_, name_)                                     \
-	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, 0, { 0 }, { 0, 0 } }
+	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, { 0 }, { 0 }, { 0, 0 } }
 
 #ifndef __cplusplus
 #define TELEM_SITE_(cls, kind, unit, detail, name)                                               \
@@ -604,16 +702,34 @@ extern "C" {
  * A begun span is a value on the stack; where it ends, in the same thread, is yours. */
 struct telem_span { struct telem_site *site; uint64_t start; int once; };
 
+/* Counted, but not timed? */
+TELEM_INLINE_ bool telem_is_passed_over_(struct telem_site *site, uint8_t level)
+{
+	if (level & TELEM_SAMPLED_) {
+		struct telem_cell *cell = telem_cell_(site);
+
+		if (TELEM_UNLIKELY_(!cell))
+			cell = telem_cell_make_(site);
+		if (cell) {
+			uint64_t before = cell->begun;
+
+			telem_add_(&cell->begun, 1);
+			if (before & site->skip_mask)
+				return true;
+		}
+	}
+	if (level & TELEM_HANDLED_)
+		telem_started_(site);
+	return false;
+}
+
 TELEM_INLINE_ struct telem_span telem_span_begin(struct telem_site *site)
 {
 	struct telem_span span = { site, 0, 1 };
 	uint8_t level = telem_level_(site);
 
-	if (TELEM_UNLIKELY_(level)) {
-		if (TELEM_UNLIKELY_(level > TELEM_ALL))
-			telem_started_(site);
+	if (TELEM_UNLIKELY_(level) && !(TELEM_UNLIKELY_(level > TELEM_ALL) && telem_is_passed_over_(site, level)))
 		span.start = telem_stamp();
-	}
 	return span;
 }
 TELEM_INLINE_ void telem_span_end(struct telem_span *span)
@@ -692,7 +808,8 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 		     telem_event_(telem_site_, telem_f_, (uint32_t)(sizeof telem_f_ / sizeof telem_f_[0])))
 
 /* A log line, printf-like, at most 2 KiB of text: counted at sum (log pressure), its text
- * sent at all. The severity is the place's: a constant. */
+ * sent at all; of a burst from one place and thread 20 texts a second, and how many more
+ * there were. The severity is the place's: a constant. */
 #define TELEM_LOG(severity, ...)                                                                 \
 	TELEM_IF_ON_(log, TELEM_KIND_LOG_, TELEM_NONE, severity, TELEM_FIRST_(__VA_ARGS__, ),    \
 		     telem_log_(telem_site_, __VA_ARGS__))
@@ -717,6 +834,8 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define telem_level_set(name, level) TELEM_NOTHING_(0)
 #define telem_level_get(name) TELEM_NOTHING_(0)
 #define telem_enable_all(on) ((void)0)
+#define telem_class_limit(name, keep, per_second) TELEM_NOTHING_(0)
+#define telem_span_every(name, n) TELEM_NOTHING_(0)
 #define telem_sink_add(address) TELEM_NOTHING_(0)
 #define telem_sink_fifo(path) TELEM_NOTHING_(0)
 #define telem_sink_unix(path) TELEM_NOTHING_(0)
@@ -743,6 +862,13 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define telem_reporter_remove(path) TELEM_NOTHING_(0)
 #define telem_report_malloc() TELEM_NOTHING_(0)
 #define telem_report_process() TELEM_NOTHING_(0)
+#define telem_frame(name) ((void)sizeof(name))
+#define telem_frame_begin(name) ((void)sizeof(name))
+#define telem_frames(name, out, room) __extension__({ if (0) (void)(out); 0u; })
+#define telem_frame_counter(name, counter) TELEM_NOTHING_(0)
+#define telem_budget(name, budget, function, arg)                                                \
+	__extension__({ if (0) { (void)(budget); (void)(function); (void)(arg); } 0; })
+#define telem_watch(what, on) ((void)0)
 #define telem_gc_begin(generation) ((void)sizeof(generation))
 #define telem_gc_end(generation, gc) ((void)sizeof(generation))
 /* Named, so that what is only there to be handed over is not unused. */

@@ -79,6 +79,7 @@ static json_t *spans(const struct model *model)
 		json_object_set_new(out, "sum", number(site->sum));
 		json_object_set_new(out, "min", number(site->min));
 		json_object_set_new(out, "max", number(site->max));
+		json_object_set_new(out, "timed_one_in", number(site->every > 1 ? site->every : 1));
 		json_object_set_new(out, "window", quantiles(&site->window));
 		json_array_append_new(list, out);
 	}
@@ -173,6 +174,8 @@ static json_t *classes(const struct model *model)
 		json_object_set_new(out, "own_level", json_string(level_name(class->own_level)));
 		json_object_set_new(out, "leases", number(class->leases));
 		json_object_set_new(out, "set_by", text(class->set_by));
+		json_object_set_new(out, "keep_one_in", number(class->keep > 1 ? class->keep : 1));
+		json_object_set_new(out, "most_per_s", class->per_second ? number(class->per_second) : json_null());
 		json_object_set_new(out, "emitted", number(class->emitted));
 		json_object_set_new(out, "taken", number(class->taken));
 		json_object_set_new(out, "dropped", number(class->dropped));

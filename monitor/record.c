@@ -115,7 +115,7 @@ static void sync_definitions(struct sync *sync, const struct model *model)
 		struct message message = { .kind = KIND_CLASS };
 
 		message.class = (struct message_class){ i, text_of(class->name), text_of(class->help), class->level,
-							class->own_level, class->was_off, class->leases };
+							class->own_level, class->was_off, class->leases, class->keep, class->per_second };
 		if (class->is_defined)
 			sync_put(sync, &message);
 	}
@@ -128,7 +128,7 @@ static void sync_definitions(struct sync *sync, const struct model *model)
 			fields[j] = text_of(site->fields[j]);
 		message.site = (struct message_site){ site->id, site->class_id, site->kind, site->unit, site->detail,
 						      text_of(site->name), text_of(site->file), site->line, site->level,
-						      site->own_level, { fields, site->field_count } };
+						      site->own_level, { fields, site->field_count }, site->every };
 		sync_put(sync, &message);
 	}
 	for (uint32_t i = 0; i < model_task_count(model); i++) {

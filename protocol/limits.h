@@ -53,6 +53,18 @@
 #define LIMIT_LATENCY_EXPIRY_NS_MIN 1000000ull
 #define LIMIT_LATENCY_EXPIRY_NS_MAX 3600000000000ull
 #define LIMIT_LATENCY_EXPIRY_NS_DEFAULT 60000000000ull
+/* Spans that are timed now and then: one in so many at the least. */
+#define LIMIT_SPAN_EVERY 65536u
+/* Names of frames, the counters they look at (in all, and each), and how many ended ones are
+ * kept: 20 KiB, a hundredth of a second at 12,800 a second. */
+#define LIMIT_FRAMES 16u
+#define LIMIT_FRAME_COUNTERS 16u
+#define LIMIT_COUNTERS_A_FRAME 8u
+#define LIMIT_FRAMES_KEPT 128u
+/* Of one place and thread, so many lines of log in a time travel as texts; those beyond are
+ * counted, and the next text tells how many. */
+#define LIMIT_LOG_BURST 20u
+#define LIMIT_LOG_BURST_NS 1000000000u
 /* Values a program is asked for each tick. */
 #define LIMIT_REPORTERS 1024u
 /* Sinks and viewers at once. */

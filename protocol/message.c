@@ -7,7 +7,12 @@
 static_assert(sizeof(struct text) == 16 && sizeof(struct list) == 16, "fields are 8 or 16 bytes");
 static_assert(sizeof(struct texts) == 16 && sizeof(struct events) == 16, "fields are 8 or 16 bytes");
 
-#define F(type, name_) { #name_, FIELD_##type },
+#ifdef PROTOCOL_NAMELESS
+#define NAMED(name)
+#else
+#define NAMED(name) #name,
+#endif
+#define F(type, name_) { NAMED(name_) FIELD_##type },
 #define KIND(id, NAME, name_, fields_) static const struct field_row fields_of_##name_[] = { fields_ };
 #include "protocol/kinds.def"
 #undef KIND
@@ -15,7 +20,7 @@ static_assert(sizeof(struct texts) == 16 && sizeof(struct events) == 16, "fields
 
 #define F(type, name_)
 #define KIND(id_, NAME, name_, fields_) \
-	{ id_, sizeof fields_of_##name_ / sizeof *fields_of_##name_, #name_, fields_of_##name_ },
+	{ id_, sizeof fields_of_##name_ / sizeof *fields_of_##name_, NAMED(name_) fields_of_##name_ },
 const struct kind_row kind_rows[] = {
 #include "protocol/kinds.def"
 };
@@ -42,7 +47,7 @@ const char *site_kind_name(unsigned kind)
 	static const char *const names[SITE_KIND_COUNT] = {
 		[SITE_SPAN] = "span", [SITE_LATENCY] = "latency", [SITE_VALUE] = "value", [SITE_COUNTER] = "counter",
 		[SITE_GAUGE] = "gauge", [SITE_ALLOC] = "alloc", [SITE_MARK] = "mark", [SITE_EVENT] = "event",
-		[SITE_LOG] = "log",
+		[SITE_LOG] = "log", [SITE_TAG] = "tag",
 	};
 
 	return kind < SITE_KIND_COUNT && names[kind] ? names[kind] : "?";
@@ -59,5 +64,5 @@ const char *severity_name(unsigned severity)
 {
 	static const char *const names[] = { "debug", "info", "warn", "error", "fatal" };
 
-	return severity < 5 ? names[severity] : "?";
+	return severity < SEVERITY_COUNT ? names[severity] : "?";
 }

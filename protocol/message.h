@@ -16,10 +16,16 @@
 /* What a site is. Ids are the wire. */
 enum site_kind {
 	SITE_SPAN = 1, SITE_LATENCY, SITE_VALUE, SITE_COUNTER, SITE_GAUGE, SITE_ALLOC, SITE_MARK, SITE_EVENT, SITE_LOG,
-	SITE_KIND_COUNT
+	SITE_TAG, SITE_KIND_COUNT
 };
-/* A span's detail: it is a garbage collector's pause. */
-enum { SPAN_IS_PAUSE = 1 };
+/* A span's detail: it is a garbage collector's pause; a frame. */
+enum { SPAN_IS_PAUSE = 1, SPAN_IS_FRAME = 2 };
+/* WATCH: what of the frames a viewer takes a reference to, or lets go of. */
+enum { WATCH_RECORDING = 0, WATCH_INSPECTION = 1, WATCH_BUDGETS = 2, WATCH_COUNT };
+/* FRAME.broken: which parts of its budget. FRAME.figures begins with as many counts of log
+ * lines as there are severities. */
+enum { BROKE_TIME = 1, BROKE_HEAP = 2, BROKE_LOGS = 4, BROKE_COUNTER = 8 };
+enum { SEVERITY_COUNT = 5 };
 /* "span", "latency", …; "?" for what is unknown. */
 const char *site_kind_name(unsigned kind);
 /* Has a distribution (count, sum, min, max, histogram). */
@@ -90,8 +96,13 @@ struct message {
 enum field_type { FIELD_UINT, FIELD_INT, FIELD_TEXT, FIELD_BIN, FIELD_LIST, FIELD_TEXTS, FIELD_EVENTS };
 /* Bytes of a field in its struct; fields lie in the row's order without padding. */
 size_t field_bytes(enum field_type type);
+#ifndef PROTOCOL_NAMELESS
 struct field_row { const char *name; enum field_type type; };
 struct kind_row { uint16_t id, field_count; const char *name; const struct field_row *fields; };
+#else                                   /* in libtelem, where nobody asks for names */
+struct field_row { uint8_t type; };
+struct kind_row { uint16_t id, field_count; const struct field_row *fields; };
+#endif
 
 extern const struct kind_row kind_rows[];
 extern const size_t kind_row_count;

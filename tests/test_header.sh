@@ -92,8 +92,11 @@ static inline int report(void *arg, int64_t *value)
 	*value = arg != NULL;
 	return 0;
 }
+static inline void over_budget(const struct telem_frame_info *frame, void *arg) { *(int *)arg += frame->broken != 0; }
 static int calls(void)
 {
+	struct telem_budget budget = { 1000000, 0, 0, NULL, 0 };
+	struct telem_frame_info frame;
 	struct telem_options options = { sizeof(struct telem_options), "name", NULL, 0, false, true };
 	struct telem_statistics statistics;
 	const char *name = "mine.span";
@@ -112,6 +115,12 @@ static int calls(void)
 	telem_unpersist();
 	sum += telem_reporter("a/b", TELEM_REPORT_HEAP, TELEM_BYTES, report, NULL) + telem_reporter_remove("a/b");
 	sum += telem_report_malloc() + telem_report_process();
+	telem_frame("f");
+	telem_frame_begin("f");
+	sum += (int)telem_frames("f", &frame, 1) + telem_frame_counter("f", "mine.in an if");
+	sum += telem_budget("f", &budget, over_budget, &sum);
+	telem_watch(TELEM_INSPECTION, true);
+	sum += telem_class_limit("mine", 10, 1000) + telem_span_every("mine.outer", 16);
 	TELEM_GC_BEGIN(0);
 	TELEM_GC_END(0, NULL);
 	telem_enable_all(false);

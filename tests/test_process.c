@@ -362,6 +362,7 @@ static void on_signal(int number)
 	for (int i = 0; i < 5; i++)
 		TELEM_COUNT(loud, "in handler", 1);
 	TELEM_VALUE(loud, "in handler", 5, TELEM_NONE);
+	TELEM_EVENT(loud, "in handler", TELEM_F("handled", handled));
 	TELEM_LOG(TELEM_INFO, "in handler");
 	handled++;
 }
@@ -381,6 +382,7 @@ static int child_signals(const char *arg)
 	while (now_ns() < until) {
 		emit(100);
 		TELEM_LOG(TELEM_INFO, "interrupted %d", 1);
+		TELEM_EVENT(loud, "interrupted", TELEM_F("until", until));
 		TELEM_VALUE(loud, "interrupted", 7, TELEM_NONE);
 		emitted += 102;
 	}
@@ -992,8 +994,8 @@ static void signal_handlers_that_interrupt_recording_add_up(void **state)
 	(void)state;
 	if (UNDER_TSAN)
 		skip();
-	run("signals", "log=all;ring=64K", 20000);
-	run("signals", "log=all;ring=64K;policy=overwrite", 20000);
+	run("signals", "ring=64K", 20000);
+	run("signals", "ring=64K;policy=overwrite", 20000);
 }
 
 static void signal_handlers_add_up_while_somebody_reads(void **state)
@@ -1003,7 +1005,7 @@ static void signal_handlers_add_up_while_somebody_reads(void **state)
 	(void)state;
 	if (UNDER_TSAN)
 		skip();
-	snprintf(config, sizeof config, "ring=64K;log=all;sink=file:%s", fixture_path(fixture, "run"));
+	snprintf(config, sizeof config, "ring=64K;sink=file:%s", fixture_path(fixture, "run"));
 	run("signals", config, 20000);
 	read_recording(fixture_path(fixture, "run"));
 	reader_check_books(reader);

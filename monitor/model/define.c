@@ -59,6 +59,8 @@ void apply_class(struct model *model, const struct message_class *told)
 	class->own_level = (uint8_t)told->own_level;
 	class->was_off = told->was_off != 0;
 	class->leases = u32(told->leases);
+	class->keep = told->keep;
+	class->per_second = told->per_second;
 	if (told->id >= model->class_count)
 		model->class_count = (uint32_t)told->id + 1;
 }
@@ -112,6 +114,7 @@ void apply_site(struct model *model, const struct message_site *told)
 	site->line = u32(told->line);
 	site->level = (uint8_t)told->level;
 	site->own_level = (uint8_t)told->own_level;
+	site->every = u32(told->every);
 	model_text_copy(site->name, sizeof site->name, &told->name);
 	model_text_copy(site->file, sizeof site->file, &told->file);
 	site->field_count = told->fields.count < LIMIT_FIELDS ? told->fields.count : LIMIT_FIELDS;

@@ -90,11 +90,68 @@ static void apply_record(struct model *model, const struct message_record *recor
 	model_line_add(model, &line);
 }
 
+static struct model_frame *frame_of(struct model *model, uint64_t site)
+{
+	uint32_t i = 0;
+
+	while (i < model->frame_count && model->frames[i].site != site)
+		i++;
+	if (i == LIMIT_FRAMES)
+		return NULL;
+	if (i == model->frame_count) {
+		model->frame_count++;
+		model->frames[i] = (struct model_frame){ .site = (uint32_t)site };
+	}
+	return &model->frames[i];
+}
+
+static void apply_frame(struct model *model, const struct message_frame *told)
+{
+	const struct model_site *site = model_find_site(model, told->site);
+	const struct list *figures = &told->figures;
+	uint32_t pairs = figures->count >= SEVERITY_COUNT ? (figures->count - SEVERITY_COUNT) / 2 : 0;
+	struct model_frame *frame = NULL;
+
+	if (site && site->kind == SITE_SPAN && figures->count == SEVERITY_COUNT + 2 * pairs && pairs <= LIMIT_COUNTERS_A_FRAME)
+		frame = frame_of(model, told->site);
+	if (!frame) {
+		model_refuse(model);
+		return;
+	}
+	/* Threads that end theirs at once may be told of in another order. */
+	if (frame->seen && told->number > frame->number + 1)
+		frame->missed = sum_of(frame->missed, told->number - frame->number - 1);
+	else if (frame->seen && told->number <= frame->number && frame->missed)
+		frame->missed--;
+	if (told->number > frame->number)
+		frame->number = told->number;
+	frame->time_ns = told->time_ns;
+	frame->duration_ns = told->duration_ns;
+	frame->budget_ns = told->budget_ns;
+	frame->allocations = told->allocations;
+	frame->heap_bytes = told->heap_bytes;
+	frame->heap_peak = told->heap_peak;
+	for (uint32_t i = 0; i < SEVERITY_COUNT; i++)
+		frame->logs[i] = figures->numbers[i].bits;
+	frame->counter_count = pairs;
+	for (uint32_t i = 0; i < pairs; i++) {
+		frame->counters[i].site = u32(figures->numbers[SEVERITY_COUNT + 2 * i].bits);
+		frame->counters[i].sum = figures->numbers[SEVERITY_COUNT + 2 * i + 1].bits;
+	}
+	frame->durations_ns[frame->seen++ % MODEL_FRAMES] = told->duration_ns;
+	if (told->broken) {
+		frame->broken++;
+		frame->broken_ns = told->time_ns;
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		frame->broke[i] += told->broken >> i & 1;
+}
+
 static void apply_log(struct model *model, const struct message_log *log, uint32_t bytes)
 {
 	struct model_site *site = model_find_site(model, log->site);
 	struct model_line line = { .kind = LINE_LOG, .time_ns = log->time_ns, .task = (uint32_t)log->task,
-				   .site = (uint32_t)log->site, .severity = u32(log->severity) };
+				   .site = (uint32_t)log->site, .severity = u32(log->severity), .folded = log->folded };
 
 	if (log->task > UINT32_MAX || log->site >= LIMIT_SITES) {
 		model_refuse(model);
@@ -330,12 +387,16 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 	case KIND_LEVEL:
 		apply_level(model, &message->level);
 		break;
+	case KIND_FRAME:
+		apply_frame(model, &message->frame);
+		break;
 	case KIND_BYE:
 		apply_bye(model, &message->bye);
 		break;
 	/* The session's or the reader's own: */
 	case KIND_CHECK:
 	case KIND_ACK:
+	case KIND_HELD:
 	case KIND_INDEX:
 	case KIND_END:
 	/* and what only a program is told. */
@@ -349,6 +410,10 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 	case KIND_INTERVAL:
 	case KIND_PING:
 	case KIND_ATTACH:
+	case KIND_LIMIT:
+	case KIND_WATCH:
+	case KIND_DUMP:
+	case KIND_INTERROGATE:
 		break;
 	}
 }
@@ -410,6 +475,13 @@ const struct model_site *model_site(const struct model *model, uint32_t index)
 const struct model_site *model_site_by_id(const struct model *model, uint32_t id)
 {
 	return model_find_site(model, id);
+}
+
+uint32_t model_frame_count(const struct model *model) { return model->frame_count; }
+
+const struct model_frame *model_frame(const struct model *model, uint32_t index)
+{
+	return &model->frames[index];
 }
 
 const struct model_task *model_task(const struct model *model, uint32_t index)

@@ -19,6 +19,7 @@
 #define MODEL_WINDOW_S_MAX 300
 /* Rows of a heat map: octaves of the value, from below 2^6 to 2^42. */
 #define MODEL_HEAT_ROWS 38
+#define MODEL_FRAMES 200             /* durations kept of each name */
 #define MODEL_LINES 256              /* log lines and events kept */
 
 /* A distribution over some window. */
@@ -37,13 +38,15 @@ struct heat {
 struct model_site {
 	uint32_t id, class_id, kind, unit, detail, line;
 	uint8_t level, own_level;            /* own_level LEVEL_OWN: follows its class */
+	uint32_t every;                      /* one in so many is measured and stands for them all: mark ~ */
 	char name[LIMIT_NAME_BYTES], file[LIMIT_PATH_BYTES];
 	char fields[LIMIT_FIELDS][32];
 	uint32_t field_count;
 	/* Whole program, since its start. Alloc: allocations, bytes, frees, bytes freed. Gauge: sum
 	 * is the value, signed. */
 	uint64_t count, sum, min, max;
-	bool is_rough;                       /* its class was off for a while, or memory for its distribution was short: mark ~ */
+	bool is_rough;                       /* its class was off for a while, one in some is measured, or memory for its
+					      * distribution was short: mark ~ */
 	/* Last tick. */
 	double rate_per_s;                   /* events, allocations */
 	double sum_per_s;                    /* of values; bytes allocated a second */
@@ -98,6 +101,7 @@ struct model_class {
 	uint8_t level, own_level;            /* level: as the target acknowledged it */
 	bool was_off;
 	uint32_t leases;
+	uint64_t keep, per_second;           /* one in so many events is streamed, and at most so many a second; 0: all */
 	char set_by[64];
 	uint64_t emitted, dropped, taken;    /* the target's books; since its start */
 	uint64_t received;                   /* by us, since we joined */
@@ -110,12 +114,28 @@ struct model_class {
 	bool has_base;
 };
 
+/* The frames of one name that were told of while we looked. */
+struct model_frame {
+	uint32_t site;
+	uint64_t seen, missed;               /* since we came; missed: between those seen, by their numbers */
+	/* The latest. */
+	uint64_t number, time_ns, duration_ns, budget_ns, allocations;
+	int64_t heap_bytes, heap_peak;
+	uint64_t logs[SEVERITY_COUNT];
+	uint32_t counter_count;
+	struct { uint32_t site; uint64_t sum; } counters[LIMIT_COUNTERS_A_FRAME];
+	uint64_t broken, broke[4];           /* frames that broke their budget, and how many in time, heap, logs, counter */
+	uint64_t broken_ns;                  /* when the last one did */
+	uint64_t durations_ns[MODEL_FRAMES]; /* of frame seen - 1 at (seen - 1) % MODEL_FRAMES, and so on back */
+};
+
 enum line_kind { LINE_LOG, LINE_EVENT, LINE_MARK, LINE_LOST, LINE_LEVEL };
 struct model_line {
 	enum line_kind kind;
 	uint64_t time_ns;
 	uint32_t task, site, class_id;
 	uint32_t severity;
+	uint64_t folded;                     /* so many more like it came since the line of its place before */
 	char text[256];
 };
 
@@ -209,6 +229,8 @@ int model_class_find(const struct model *model, const char *name);
 uint32_t model_task_site_count(const struct model *model);
 const struct task_site *model_task_site(const struct model *model, uint32_t index);
 const struct task_site *model_task_site_of(const struct model *model, uint32_t task, uint32_t site);
+uint32_t model_frame_count(const struct model *model);
+const struct model_frame *model_frame(const struct model *model, uint32_t index);
 /* The newest lines, 0 is the newest. */
 uint32_t model_line_count(const struct model *model);
 const struct model_line *model_line(const struct model *model, uint32_t age);

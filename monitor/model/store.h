@@ -30,6 +30,8 @@ struct model {
 	/* Sites by id, for each event asks: SITES_A_PAGE to a page, NULL where there is none. */
 	struct model_site **site_pages[LIMIT_SITES / SITES_A_PAGE];
 	struct map task_map, task_site_map;
+	struct model_frame frames[LIMIT_FRAMES];
+	uint32_t frame_count;
 	struct model_line lines[MODEL_LINES];
 	uint64_t line_count;                 /* ever */
 	struct series series[MODEL_SERIES_COUNT];

@@ -160,7 +160,7 @@ static void site_tick(struct model *model, struct model_site *site, double secon
 	if (model_is_timed(site)) {
 		site_delta(model, site, from_second, second);
 		site_window(model, site);
-		site->is_rough = !site->buckets || !site->told_buckets ||
+		site->is_rough = site->every > 1 || !site->buckets || !site->told_buckets ||
 				 (model->window_s && !site->deltas) ||
 				 (site->forgotten_second && site->forgotten_second > second - model->window_s && model->window_s);
 	} else if (site->trend) {

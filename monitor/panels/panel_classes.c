@@ -103,10 +103,26 @@ static void level_cell(const struct class_table *table, uint32_t id, char *out, 
 	snprintf(out, out_bytes, "%s", level_name(level));
 }
 
+/* What of its events the program streams: ", 1/100, 10.0k/s at most". */
+static const char *class_limit_text(const struct model_class *class, char out[64])
+{
+	char keep[32] = "", rate[UNITS_BYTES], most[48] = "";
+
+	if (class->keep > 1)
+		snprintf(keep, sizeof keep, ", 1/%" PRIu64, class->keep);
+	if (class->per_second) {
+		units_rate(rate, (double)class->per_second);
+		snprintf(most, sizeof most, ", %.20s at most", rate);
+	}
+	snprintf(out, 64, "%.30s%.30s", keep, most);
+	return out;
+}
+
 static void by_cell(const struct class_table *table, uint32_t id, char *out, size_t out_bytes, struct style *style)
 {
 	const struct panel_request *request = request_of(table->view, id);
 	const struct model_class *class = model_class(table->model, id);
+	char limit[64];
 	uint64_t waited = request && request->is_waiting ? waited_ns(table->view, request) / 100000000u : 0;
 
 	if (request && request->is_waiting) {
@@ -130,7 +146,7 @@ static void by_cell(const struct class_table *table, uint32_t id, char *out, siz
 				 class->leases == 2 ? "" : "s");
 	} else {
 		*style = STYLE(ROLE_DIM);
-		snprintf(out, out_bytes, "program");
+		snprintf(out, out_bytes, "program%s", class_limit_text(class, limit));
 	}
 }
 

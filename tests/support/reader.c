@@ -252,6 +252,7 @@ static void on_site(struct reader *reader, const struct message_site *message)
 	site->line = (uint32_t)message->line;
 	site->level = (uint32_t)message->level;
 	site->own_level = (uint32_t)message->own_level;
+	site->every = (uint32_t)message->every;
 	site->field_count = message->fields.count;
 	copy(site->name, sizeof site->name, &message->name);
 	for (uint32_t i = 0; i < site->field_count && i < LIMIT_FIELDS; i++)
@@ -321,6 +322,7 @@ static void on_message(struct reader *reader, const struct message *message)
 		on_event(reader, message->log.task, message->log.site, message->log.time_ns, 0);
 		copy(reader->log_text, sizeof reader->log_text, &message->log.text);
 		reader->log_cut = message->log.cut;
+		reader->log_folded += message->log.folded;
 		reader->log_severity = message->log.severity;
 		break;
 	case KIND_ACK:
@@ -333,6 +335,17 @@ static void on_message(struct reader *reader, const struct message *message)
 		assert_false(reader->has_bye);
 		reader->bye = message->bye;
 		reader->has_bye = true;
+		break;
+	case KIND_FRAME:
+		reader->frame = message->frame;
+		assert_true(message->frame.figures.count <= sizeof reader->frame_figures / 8);
+		for (uint32_t i = 0; i < message->frame.figures.count; i++)
+			reader->frame_figures[i] = message->frame.figures.numbers[i].bits;
+		reader->frame_broken_count += message->frame.broken != 0;
+		break;
+	case KIND_HELD:
+		reader->held_task = message->held.task;
+		reader->held_count += message->held.rows.count / 4;
 		break;
 	case KIND_INDEX: case KIND_END:
 		break;

@@ -20,6 +20,7 @@ struct reader_site {
 	char name[LIMIT_NAME_BYTES];
 	uint32_t id, class_id, kind, unit, detail, level, own_level, line, field_count;
 	char fields[LIMIT_FIELDS][LIMIT_NAME_BYTES];
+	uint32_t every;
 	uint64_t count, sum, min, max, bucket_total;
 	uint64_t buckets[HISTOGRAM_BUCKETS];
 	uint64_t event_count, event_sum;
@@ -58,7 +59,10 @@ struct reader {
 	struct message_snapshot snapshot;
 	uint64_t ack_request, ack_code, ack_count;
 	char ack_text[128], log_text[LIMIT_TEXT_BYTES + 1];
-	uint64_t log_cut, log_severity;
+	uint64_t log_cut, log_severity, log_folded;   /* log_folded: of all lines */
+	struct message_frame frame;      /* the latest; its figures: */
+	uint64_t frame_figures[SEVERITY_COUNT + 2 * LIMIT_COUNTERS_A_FRAME];
+	uint64_t frame_broken_count, held_task, held_count;
 	struct number record[LIMIT_FIELDS];
 	uint32_t record_count;
 	uint64_t next_request;

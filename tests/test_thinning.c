@@ -1,0 +1,260 @@
+/* test_thinning.c -- figures of all, events of some: spans timed now and then, classes that
+ * stream a part, bursts of log lines. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/beside.h"
+
+TELEM_CLASS(net, "at sum", TELEM_SUM);
+TELEM_CLASS(loud, "at all", TELEM_ALL);
+
+/* ---- spans ---- */
+
+static void spans(int count)
+{
+	for (int i = 0; i < count; i++)
+		TELEM_SPAN(net, "sampled")
+			__asm__ volatile("");
+}
+
+static void a_span_may_be_timed_now_and_then_and_is_counted_always(void **state)
+{
+	(void)state;
+	start("");
+	reader = attach_viewer();
+	assert_int_equal(telem_span_every("net.sampled", 10), 0);   /* rounded up to 16 */
+	spans(1601);
+	hear(reader);
+	assert_int_equal(site("net.sampled")->every, 16);
+	assert_int_equal(site("net.sampled")->count, 1601);
+	assert_int_equal(site("net.sampled")->bucket_total, 101 * 16);
+	assert_int_equal(site("net.sampled")->sum % 16, 0);
+	assert_true(site("net.sampled")->min * 1616 <= site("net.sampled")->sum &&
+		    site("net.sampled")->sum <= site("net.sampled")->max * 1616);
+	assert_int_equal(telem_span_every("net.sampled", 1), 0);
+	spans(99);
+	hear(reader);
+	assert_int_equal(site("net.sampled")->every, 1);
+	assert_int_equal(site("net.sampled")->count, 1700);
+	assert_int_equal(site("net.sampled")->bucket_total, 101 * 16 + 99);
+}
+
+static void of_a_sampled_span_the_timed_ones_are_streamed(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	start("net.sampled=1/4;net=all");
+	reader = attach_viewer();
+	hear(reader);
+	before = site("net.sampled")->count;
+	spans(400);
+	hear(reader);
+	assert_int_equal(site("net.sampled")->count, before + 400);
+	assert_int_equal(site("net.sampled")->event_count, 100);
+	telem_span_every("net.sampled", 1);
+}
+
+static int count_call(const struct telem_happening *what, void *arg)
+{
+	*(int *)arg += what->phase == TELEM_STOPPED;
+	return 0;
+}
+
+static void handlers_hear_of_every_span(void **state)
+{
+	int calls = 0;
+
+	(void)state;
+	start("net.sampled=1/4");
+	assert_int_equal(telem_attach("each", "net.sampled", count_call, &calls), 0);
+	spans(100);
+	assert_int_equal(calls, 100);
+	assert_int_equal(telem_detach("each"), 0);
+	telem_span_every("net.sampled", 1);
+}
+
+static void what_is_no_span_is_timed_as_it_was(void **state)
+{
+	(void)state;
+	start("");
+	TELEM_COUNT(net, "no span", 1);
+	assert_int_equal(telem_span_every("net.no span", 4), -ENOENT);
+	assert_int_equal(telem_span_every("net.never heard of", 4), -ENOENT);
+	assert_int_equal(telem_span_every(NULL, 4), -ENOENT);
+	assert_int_equal(telem_span_every("net.sampled", 0), -EINVAL);
+	assert_int_equal(telem_span_every("net.sampled", 65537), -EINVAL);
+}
+
+/* ---- classes ---- */
+
+struct node { int x; };
+
+static void emit_each_kind(int count)
+{
+	for (int i = 0; i < count; i++) {
+		TELEM_COUNT(loud, "counted", 2);
+		TELEM_GAUGE(loud, "gauge", i);
+		TELEM_VALUE(loud, "value", 5, TELEM_NONE);
+		TELEM_MARK(loud, "mark", i);
+		TELEM_EVENT(loud, "event", TELEM_F("i", i));
+		TELEM_SPAN(loud, "span")
+			__asm__ volatile("");
+	}
+}
+
+static void of_a_class_that_keeps_one_in_some_the_figures_have_all(void **state)
+{
+	static const char *const names[] = { "loud.counted", "loud.gauge", "loud.value", "loud.mark", "loud.event", "loud.span" };
+	uint64_t events = 0;
+
+	(void)state;
+	start("loud=all,keep=1/10");
+	reader = attach_viewer();
+	emit_each_kind(1000);
+	hear(reader);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(site(names[i])->count, 1000);
+		events += site(names[i])->event_count;
+	}
+	assert_int_equal(events, 600);
+	assert_int_equal(site("loud.counted")->sum, 2000);
+	assert_int_equal(site("loud.value")->bucket_total, 1000);
+	telem_class_limit("loud", 0, 0);
+	emit_each_kind(10);
+	hear(reader);
+	assert_int_equal(reader->event_count, 660);
+}
+
+static void frees_are_thinned_like_allocations_and_the_books_are_even(void **state)
+{
+	(void)state;
+	start("mem=all,keep=1/2");
+	reader = attach_viewer();
+	for (int i = 0; i < 100; i++)
+		TELEM_ALLOC(struct node, 10);
+	for (int i = 0; i < 100; i++)
+		TELEM_FREE(struct node, 10);
+	stop_and_read(reader);
+	assert_int_equal(site("mem.struct node")->count, 100);
+	assert_int_equal(site("mem.struct node")->min, 100);
+	assert_int_equal(site("mem.struct node")->sum, site("mem.struct node")->max);
+	assert_int_equal(site("mem.struct node")->event_count, 100);
+	assert_int_equal(reader->bye.emitted - reader->bye.before, 100);
+	telem_class_limit("mem", 0, 0);
+}
+
+static void at_most_so_many_a_second_are_streamed(void **state)
+{
+	(void)state;
+	start("loud=all,limit=1k/s");
+	reader = attach_viewer();
+	for (int i = 0; i < 100000; i++)
+		TELEM_COUNT(loud, "counted", 1);
+	hear(reader);
+	/* Seconds go by, on a slow machine, too. */
+	assert_true(site("loud.counted")->event_count >= 1000 && site("loud.counted")->event_count % 1000 == 0);
+	assert_true(site("loud.counted")->event_count < 50000);
+	assert_int_equal(telem_class_limit("loud", 0, 0), 0);
+}
+
+static void a_viewer_may_limit_a_class(void **state)
+{
+	(void)state;
+	start("");
+	reader = attach_viewer();
+	hear(reader);
+	for (uint64_t id = 0; id < 10; id++)
+		if (!strcmp(reader->classes[id].name, "loud"))
+			assert_int_equal(reader_request(reader, (struct message){ .kind = KIND_LIMIT,
+										  .limit = { 0, id, 5, 0 } }), ACK_DONE);
+	for (int i = 0; i < 500; i++)
+		TELEM_COUNT(loud, "counted", 1);
+	hear(reader);
+	assert_int_equal(reader->event_count, 100);
+	assert_int_equal(reader_request(reader, (struct message){ .kind = KIND_LIMIT, .limit = { 0, 63, 5, 0 } }), ACK_NO_SUCH);
+	telem_class_limit("loud", 0, 0);
+}
+
+static void limits_that_are_none_are_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"loud=all,keep=10", "loud=all,keep=1/0", "loud=all,keep=1/x", "loud=all,limit=10k", "loud=all,limit=0/s",
+		"loud=all,often", "all=all,keep=1/10", "loud=", "net.sampled=1/0", "net.nowhere=all",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		assert_int_equal(telem_start(&(struct telem_options){ .config = wrong[i], .ignore_environment = true }), -EINVAL);
+		assert_non_null(strstr(telem_error(), "bad setting"));
+		telem_stop();
+	}
+	assert_int_equal(telem_class_limit("", 1, 1), -EINVAL);
+	assert_int_equal(telem_class_limit(NULL, 1, 1), -EINVAL);
+}
+
+/* ---- log lines ---- */
+
+static void a_burst_of_one_place_is_folded_into_a_count(void **state)
+{
+	uint64_t told;
+
+	(void)state;
+	start("log=all");
+	reader = attach_viewer();
+	for (int i = 0; i < 500; i++)
+		TELEM_LOG(TELEM_WARN, "again %d", i);
+	TELEM_LOG(TELEM_WARN, "another place");
+	hear(reader);
+	told = site("log.again %d")->event_count;
+	assert_int_equal(site("log.again %d")->count, 500);
+	assert_true(told >= 20 && told < 400);
+	assert_int_equal(site("log.again %d")->sum, 500 - told);
+	assert_int_equal(site("log.another place")->event_count, 1);
+	assert_string_equal(reader->log_text, "another place");
+	assert_int_equal(reader->log_folded, 0);
+}
+
+static void the_next_text_tells_how_many_were_folded(void **state)
+{
+	uint64_t told = 0;
+	int64_t deadline;
+
+	(void)state;
+	start("log=all");
+	reader = attach_viewer();
+	/* Its second goes by, whatever the machine does. */
+	for (deadline = proc_now_ms() + 20000; proc_now_ms() < deadline && !reader->log_folded;) {
+		TELEM_LOG(TELEM_INFO, "and again");
+		if (++told % 1000 == 0)
+			hear(reader);
+	}
+	assert_true(reader->log_folded > 0 && reader->log_folded < told);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BESIDE_TEST(a_span_may_be_timed_now_and_then_and_is_counted_always),
+		BESIDE_TEST(of_a_sampled_span_the_timed_ones_are_streamed),
+		BESIDE_TEST(handlers_hear_of_every_span),
+		BESIDE_TEST(what_is_no_span_is_timed_as_it_was),
+		BESIDE_TEST(of_a_class_that_keeps_one_in_some_the_figures_have_all),
+		BESIDE_TEST(frees_are_thinned_like_allocations_and_the_books_are_even),
+		BESIDE_TEST(at_most_so_many_a_second_are_streamed),
+		BESIDE_TEST(a_viewer_may_limit_a_class),
+		BESIDE_TEST(limits_that_are_none_are_refused),
+		BESIDE_TEST(a_burst_of_one_place_is_folded_into_a_count),
+		BESIDE_TEST(the_next_text_tells_how_many_were_folded),
+	};
+
+	if (getenv("TEST_FILTER"))
+		cmocka_set_test_filter(getenv("TEST_FILTER"));
+	return cmocka_run_group_tests_name("thinning", tests, NULL, NULL);
+}
