@@ -31,7 +31,7 @@ BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 all: $(B)/libtelem.a $(B)/libtelem.so $(B)/telemtop $(B)/telem-demo
 
 # The library is also part of other people's shared objects; its inner names stay inside.
-GUEST = -DPROTOCOL_NAMELESS -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
+GUEST = -DPROTOCOL_NAMELESS -fPIC -fno-plt -fvisibility=hidden -ffunction-sections -fdata-sections
 NDEBUG = $(if $(SAN),,-DNDEBUG)
 $(B)/guest/%.o: %.c
 	$(call say,CC,$<)
@@ -95,7 +95,7 @@ install: all
 	install -m 644 $(B)/libtelem.a $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(B)/libtelem.so $(DESTDIR)$(PREFIX)/lib/libtelem.so.0
 	ln -sf libtelem.so.0 $(DESTDIR)$(PREFIX)/lib/libtelem.so
-	install -m 644 emitter/telem.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 emitter/telem.h emitter/telem_new.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 man/telem.3 $(DESTDIR)$(PREFIX)/share/man/man3
 
 clean:

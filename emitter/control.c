@@ -135,6 +135,35 @@ static enum ack_code set_limit(const struct message_limit *request, const char *
 	return ACK_DONE;
 }
 
+enum { HELD_ROWS = 64 };
+
+/* A task's sampled allocations that live. */
+static void write_held(struct sink *sink, const struct message_interrogate *request, uint64_t now_ns)
+{
+	struct writer writer = { .sink = sink };
+	struct number numbers[HELD_ROWS * 4];
+	struct message message = { .kind = KIND_HELD };
+	struct sample_info info;
+	uint32_t at = 0, count;
+	bool more;
+
+	do {
+		for (count = 0, more = true; count < HELD_ROWS * 4 && more;) {
+			more = samples_next(&at, (int)request->task, &info);
+			if (!more)
+				break;
+			numbers[count++] = number_of(info.site);
+			numbers[count++] = number_of(info.bytes);
+			numbers[count++] = number_of(clock_ns_of(info.born_ticks));
+			numbers[count++] = number_of(info.address);
+		}
+		message.held = (struct message_held){ request->request, request->task, { numbers, count } };
+		if (count > 0)
+			writer_message(&writer, &message, now_ns);
+	} while (more);
+	writer_seal(&writer);
+}
+
 static enum ack_code enable_all(struct sink *sink, const struct message_enable_all *request, const char **text)
 {
 	enum ack_code code = ACK_DONE;
@@ -153,7 +182,7 @@ static enum ack_code set_number(uint64_t value, uint64_t least, uint64_t most, c
 
 /* Viewers may SYNC, PING, choose their TICK and inspect; the rest changes the program and is for
  * those that may control it. */
-static enum ack_code answer(struct sink *sink, const struct message *message, const char **text)
+static enum ack_code answer(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
 	enum ack_code code = ACK_DONE;
 
@@ -209,6 +238,9 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 		return code;
 	case KIND_LIMIT:
 		return set_limit(&message->limit, text);
+	case KIND_INTERROGATE:
+		write_held(sink, &message->interrogate, now_ns);
+		return ACK_DONE;
 	case KIND_WATCH:
 		code = set_number(message->watch.what, 0, WATCH_COUNT - 1, "there are 0 (recording), 1 (inspection) and 2 (budgets)",
 				  text);
@@ -250,7 +282,7 @@ bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64
 			continue;
 		}
 		emitter_lock();
-		code = answer(sink, &message, &text);
+		code = answer(sink, &message, &text, now_ns);
 		emitter_unlock();
 		/* Every request's first field is its number. */
 		acknowledge(sink, message.ping.request, code, text, now_ns);

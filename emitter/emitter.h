@@ -46,7 +46,8 @@ struct class_entry {
 struct site_entry {
 	struct telem_site *places;   /* all that are this site, linked through reserved[0] */
 	uint8_t class_id, kind, unit, detail, own_level, level;
-	uint32_t skip_mask;          /* of a span timed 1 in skip_mask + 1 */
+	uint32_t skip_mask;          /* one in skip_mask + 1 is timed; of spans a setting */
+	struct telem_site *lifetime; /* of an allocation's type: its sampled ones', once there are any */
 	bool is_told, is_level_told;
 	const char *name, *file;     /* copies */
 	uint32_t line, field_count;
@@ -270,6 +271,11 @@ void tasks_begin(void);
 
 /* ---- latency.c ---- */
 void latencies_forget(void);         /* in a child: what its parent began */
+
+/* ---- alloc.c ---- */
+struct sample_info { uint32_t site; int task; uint64_t bytes, born_ticks, address; };
+/* Copies the sampled allocations that live, from place *at on; false: no more. */
+bool samples_next(uint32_t *at, int task, struct sample_info *out);
 
 /* ---- frame.c ---- */
 /* A shard leaves its thread: what frames look at in it stays known. Locked. */

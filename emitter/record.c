@@ -73,7 +73,8 @@ void telem_heap_slow_(int64_t bytes)
 	struct telem_site *tag = telem_thread_.tag;
 	struct telem_cell *cell;
 
-	heap_tell();
+	if ((uint64_t)(telem_thread_.heap_moved + HEAP_STEP) >= 2 * HEAP_STEP)
+		heap_tell();
 	if (!tag) {
 		telem_thread_.heap_step = HEAP_STEP;
 		return;

@@ -229,7 +229,7 @@ void site_renew(uint32_t id)
 	/* Handlers are for every span. */
 	if (handlers_wait_at(entry) && emitter_runs())
 		level |= TELEM_HANDLED_;
-	else if (level != TELEM_OFF && entry->skip_mask)
+	else if (level != TELEM_OFF && entry->kind == SITE_SPAN && entry->skip_mask)
 		level |= TELEM_SAMPLED_;
 	for (struct telem_site *place = entry->places; place; place = place_next(place)) {
 		handlers_seal(entry, place);

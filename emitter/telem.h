@@ -379,13 +379,35 @@ void telem_unpersist(void);
  * Returns how many were called. About 20 ns. */
 uint32_t telem_execute(const char *event, const struct telem_field *fields, uint32_t field_count);
 
+/* ---- sampled allocations ------------------------------------------------------------
+ *
+ * Of allocations whose address is told (TELEM_NEW, telem_malloc(), TELEM_ALLOC_AT and their
+ * likes) about one in 64 is remembered until it is freed, 1,024 at a time. They give class mem
+ * a latency "TYPE lifetime"; one that lives on while others want its place counts as having
+ * ended after a minute. */
+struct telem_allocation {
+	const char *type;          /* valid for ever */
+	const void *address;
+	uint64_t bytes, age_ns;
+	int task;                  /* that allocated it */
+	bool is_freed;
+};
+typedef void telem_alloc_function(const struct telem_allocation *allocation, void *arg);
+
+/* Calls function for each sampled allocation and its free, in the thread that does it, as a
+ * handler of the event "mem.sampled" (telem_attach()); the one before is detached first, as
+ * by telem_detach(). NULL: none. 0 or a negative errno. */
+int telem_alloc_hook(telem_alloc_function *function, void *arg);
+/* Of those that live, the ones a task allocated (0: any); returns how many were written. */
+uint32_t telem_allocations(int task, struct telem_allocation *out, uint32_t room);
+
 /* ======== below: how it works. What ends in _ is no interface. ================ */
 
 #define TELEM_ABI_ 1
 
 enum telem_kind_ {
 	TELEM_KIND_SPAN_ = 1, TELEM_KIND_LATENCY_, TELEM_KIND_VALUE_, TELEM_KIND_COUNTER_, TELEM_KIND_GAUGE_,
-	TELEM_KIND_ALLOC_, TELEM_KIND_MARK_, TELEM_KIND_EVENT_, TELEM_KIND_LOG_
+	TELEM_KIND_ALLOC_, TELEM_KIND_MARK_, TELEM_KIND_EVENT_, TELEM_KIND_LOG_, TELEM_KIND_TAG_
 };
 
 struct telem_class {
@@ -431,6 +453,7 @@ struct telem_thread_ {
 	int64_t heap_step;         /* so many may not be; 0: each call is looked at */
 	uint64_t alloc_count;
 	struct telem_site *tag;    /* TELEM_ALLOC_TAG */
+	uint32_t unsampled;        /* so many allocations more until one is sampled */
 };
 
 /* One module (program or shared object) with its classes and sites. Each of its files
@@ -462,6 +485,8 @@ void telem_mark_slow_(struct telem_site *site, uint64_t key);
 void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add);
 void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free);
 void telem_heap_slow_(int64_t bytes);
+void telem_sampled_(struct telem_site *site, const void *address, uint64_t bytes);
+void telem_sample_ends_(const void *address);
 struct telem_cell *telem_cell_make_(struct telem_site *site);
 void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
@@ -478,6 +503,9 @@ uint64_t telem_clock_read_(void);
 
 extern __thread struct telem_thread_ telem_thread_ __attribute__((tls_model("initial-exec")));
 extern uint32_t telem_clock_is_tsc_;
+#define TELEM_SAMPLES_ 1024u
+extern uint64_t telem_samples_[TELEM_SAMPLES_];      /* addresses */
+#define TELEM_SAMPLE_PLACE_(address) ((uint64_t)(uintptr_t)(address) * 0x9e3779b97f4a7c15u >> 54)
 extern struct telem_class telem_class_mem, telem_class_gc, telem_class_task, telem_class_frame, telem_class_log,
 	telem_class_telem;
 #pragma GCC visibility pop
@@ -588,9 +616,37 @@ TELEM_INLINE_ void telem_heap_(int64_t bytes)
 	int64_t step = telem_thread_.heap_step;
 
 	telem_add_((uint64_t *)&telem_thread_.heap_moved, (uint64_t)bytes);
-	if (TELEM_UNLIKELY_((uint64_t)(telem_thread_.heap_moved + step) > 2 * (uint64_t)step))
+	if (TELEM_UNLIKELY_((uint64_t)(telem_thread_.heap_moved + step) >= 2 * (uint64_t)step))
 		telem_heap_slow_(bytes);
 }
+
+/* An allocation whose address is known: about one in 64 is looked at until its free. */
+TELEM_INLINE_ void telem_born_(struct telem_site *site, const void *address, uint64_t bytes)
+{
+	if (TELEM_UNLIKELY_(telem_thread_.unsampled-- == 0))
+		telem_sampled_(site, address, bytes);
+}
+
+TELEM_INLINE_ void telem_died_(const void *address)
+{
+	const uint64_t *place = &telem_samples_[TELEM_SAMPLE_PLACE_(address)];
+
+	if (TELEM_UNLIKELY_(__atomic_load_n(place, __ATOMIC_RELAXED) == (uint64_t)(uintptr_t)address))
+		telem_sample_ends_(address);
+}
+
+struct telem_tag_ { struct telem_site *before; };
+TELEM_INLINE_ struct telem_tag_ telem_tag_begin_(struct telem_site *site)
+{
+	struct telem_tag_ tag = { telem_thread_.tag };
+
+	if (telem_level_(site)) {
+		telem_thread_.tag = site;
+		telem_thread_.heap_step = 0;
+	}
+	return tag;
+}
+TELEM_INLINE_ void telem_tag_end_(struct telem_tag_ *tag) { telem_thread_.tag = tag->before; }
 
 TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t bytes)
 {
@@ -822,6 +878,23 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define TELEM_FREE(type, bytes)                                                                  \
 	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, #type,                              \
 		     telem_free_(telem_site_, telem_lvl_, (uint64_t)(bytes)))
+/* The same where the address is known, for an allocator of your own: about one in 64 is
+ * followed to its end, which gives the type's lifetimes, telem_alloc_hook() and
+ * telem_allocations(). About 1 ns more. */
+#define TELEM_ALLOC_AT(type, address, bytes)                                                     \
+	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, #type,                              \
+		     telem_alloc_(telem_site_, telem_lvl_, (uint64_t)(bytes));                   \
+		     telem_born_(telem_site_, (address), (uint64_t)(bytes)))
+#define TELEM_FREE_AT(type, address, bytes)                                                      \
+	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, #type,                              \
+		     telem_free_(telem_site_, telem_lvl_, (uint64_t)(bytes));                    \
+		     telem_died_(address))
+/* A declaration: what this thread allocates and frees from here to the end of the enclosing
+ * block counts under the tag as well, its figures being what the block left behind. The
+ * innermost tag counts. 3 ns more for each of them. */
+#define TELEM_ALLOC_TAG(name)                                                                    \
+	struct telem_tag_ TELEM_CAT_(telem_tag_, __LINE__) __attribute__((cleanup(telem_tag_end_), unused)) = \
+		telem_tag_begin_(TELEM_SITE_(mem, TELEM_KIND_TAG_, TELEM_BYTES, 0, name))
 
 #else /* TELEM_DISABLE: nothing is evaluated, nothing is linked. */
 #pragma GCC visibility pop
@@ -913,6 +986,12 @@ int telem_unused_(const char *format, ...);
 #define TELEM_LOG(severity, ...) ((void)sizeof(telem_unused_(__VA_ARGS__)))
 #define TELEM_ALLOC(type, bytes) ((void)sizeof(bytes))
 #define TELEM_FREE(type, bytes) ((void)sizeof(bytes))
+#define TELEM_ALLOC_AT(type, address, bytes) ((void)(address), (void)sizeof(bytes))
+#define TELEM_FREE_AT(type, address, bytes) ((void)(address), (void)sizeof(bytes))
+#define TELEM_ALLOC_TAG(name) typedef int TELEM_CAT_(telem_here_, __LINE__) __attribute__((unused))
+#define telem_died_(address) ((void)(address))
+#define telem_alloc_hook(function, arg) __extension__({ if (0) { (void)(function); (void)(arg); } 0; })
+#define telem_allocations(task, out, room) __extension__({ if (0) (void)(out); 0u; })
 
 #endif /* TELEM_DISABLE */
 
@@ -935,7 +1014,7 @@ static inline __attribute__((unused)) int64_t telem_field_int(const struct telem
 	do {                                                                                     \
 		void *telem_pointer_ = (pointer);                                                \
 		if (telem_pointer_) {                                                            \
-			TELEM_FREE(type, malloc_usable_size(telem_pointer_));                    \
+			TELEM_FREE_AT(type, telem_pointer_, malloc_usable_size(telem_pointer_)); \
 			free(telem_pointer_);                                                    \
 		}                                                                                \
 	} while (0)
@@ -944,24 +1023,86 @@ static inline __attribute__((unused)) int64_t telem_field_int(const struct telem
 		void *telem_old_ = (pointer);                                                    \
 		size_t telem_had_ = telem_old_ ? malloc_usable_size(telem_old_) : 0;             \
 		size_t telem_wanted_ = (bytes);                                                  \
-		void *telem_new_ = realloc(telem_old_, telem_wanted_);                           \
+		void *telem_new_;                                                                \
+		telem_died_(telem_old_);        /* its address may soon be another's */          \
+		telem_new_ = realloc(telem_old_, telem_wanted_);                                 \
 		if (telem_had_ && (telem_new_ || telem_wanted_ == 0))   /* to 0 it frees */      \
 			TELEM_FREE(type, telem_had_);                                            \
 		if (telem_new_)                                                                  \
-			TELEM_ALLOC(type, malloc_usable_size(telem_new_));                       \
+			TELEM_ALLOC_AT(type, telem_new_, malloc_usable_size(telem_new_));        \
 		telem_new_;                                                                      \
 	})
+/* Of a size that is known when it is freed: that is what counts. */
+#define telem_malloc_sized(type, bytes)                                                          \
+	__extension__({                                                                          \
+		size_t telem_bytes_ = (bytes);                                                   \
+		void *telem_new_ = malloc(telem_bytes_);                                         \
+		if (telem_new_)                                                                  \
+			TELEM_ALLOC_AT(type, telem_new_, telem_bytes_);                          \
+		telem_new_;                                                                      \
+	})
+#define telem_free_sized(type, pointer, bytes)                                                   \
+	do {                                                                                     \
+		void *telem_pointer_ = (pointer);                                                \
+		if (telem_pointer_) {                                                            \
+			TELEM_FREE_AT(type, telem_pointer_, (bytes));                            \
+			free(telem_pointer_);                                                    \
+		}                                                                                \
+	} while (0)
 #define TELEM_TAKEN_(type, call)                                                                 \
 	__extension__({                                                                          \
 		void *telem_new_ = (call);                                                       \
 		if (telem_new_)                                                                  \
-			TELEM_ALLOC(type, malloc_usable_size(telem_new_));                       \
+			TELEM_ALLOC_AT(type, telem_new_, malloc_usable_size(telem_new_));        \
 		telem_new_;                                                                      \
 	})
 
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+
+/* One object of a type, or n in a row, value-initialised (in C: zeroed), which count with
+ * their size; NULL when memory is out (in C++ new throws). NULL is deleted as nothing. */
+#ifdef __cplusplus
+#define TELEM_MAKE_(type, count) new type[count]()
+#define TELEM_MAKE_ONE_(type) new type()
+#define TELEM_UNMAKE_(pointer) delete[] (pointer)
+#define TELEM_UNMAKE_ONE_(pointer) delete (pointer)
+#else
+#define TELEM_MAKE_(type, count) (type *)calloc((count), sizeof(type))
+#define TELEM_MAKE_ONE_(type) (type *)calloc(1, sizeof(type))
+#define TELEM_UNMAKE_(pointer) free(pointer)
+#define TELEM_UNMAKE_ONE_(pointer) free(pointer)
+#endif
+#define TELEM_NEW(type)                                                                          \
+	__extension__({                                                                          \
+		type *telem_new_ = TELEM_MAKE_ONE_(type);                                        \
+		if (telem_new_)                                                                  \
+			TELEM_ALLOC_AT(type, telem_new_, sizeof(type));                          \
+		telem_new_;                                                                      \
+	})
+#define TELEM_NEW_ARRAY(type, count)                                                             \
+	__extension__({                                                                          \
+		size_t telem_count_of_ = (count);                                                \
+		type *telem_new_ = TELEM_MAKE_(type, telem_count_of_);                           \
+		if (telem_new_)                                                                  \
+			TELEM_ALLOC_AT(type, telem_new_, telem_count_of_ * sizeof(type));        \
+		telem_new_;                                                                      \
+	})
+#define TELEM_DELETE(type, pointer)                                                              \
+	do {                                                                                     \
+		type *telem_pointer_ = (pointer);                                                \
+		if (telem_pointer_)                                                              \
+			TELEM_FREE_AT(type, telem_pointer_, sizeof(type));                       \
+		TELEM_UNMAKE_ONE_(telem_pointer_);                                               \
+	} while (0)
+#define TELEM_DELETE_ARRAY(type, pointer, count)                                                 \
+	do {                                                                                     \
+		type *telem_pointer_ = (pointer);                                                \
+		if (telem_pointer_)                                                              \
+			TELEM_FREE_AT(type, telem_pointer_, (count) * sizeof(type));             \
+		TELEM_UNMAKE_(telem_pointer_);                                                   \
+	} while (0)
 
 #ifdef TELEM_DISABLE
 #define TELEM_F(name, value) (value)

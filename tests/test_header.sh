@@ -71,6 +71,14 @@ cat >"$dir/uses.h" <<'END'
 	telem_free(struct thing, memory);
 	memory = telem_calloc(struct thing, 2, 10);
 	telem_free(struct thing, memory);
+	memory = telem_malloc_sized(struct thing, 10);
+	telem_free_sized(struct thing, memory, 10);
+	TELEM_ALLOC_AT(struct thing, &number, 10);
+	TELEM_FREE_AT(struct thing, &number, 10);
+	TELEM_ALLOC_TAG("a tag");
+	struct thing *thing = TELEM_NEW(struct thing), *things = TELEM_NEW_ARRAY(struct thing, 3);
+	TELEM_DELETE(struct thing, thing);
+	TELEM_DELETE_ARRAY(struct thing, things, 3);
 	telem_task_name("me");
 	number = telem_task_new("task");
 	telem_task_enter(number);
@@ -92,11 +100,13 @@ static inline int report(void *arg, int64_t *value)
 	*value = arg != NULL;
 	return 0;
 }
+static inline void hear(const struct telem_allocation *allocation, void *arg) { (void)allocation; (void)arg; }
 static inline void over_budget(const struct telem_frame_info *frame, void *arg) { *(int *)arg += frame->broken != 0; }
 static int calls(void)
 {
 	struct telem_budget budget = { 1000000, 0, 0, NULL, 0 };
 	struct telem_frame_info frame;
+	struct telem_allocation allocation;
 	struct telem_options options = { sizeof(struct telem_options), "name", NULL, 0, false, true };
 	struct telem_statistics statistics;
 	const char *name = "mine.span";
@@ -117,6 +127,7 @@ static int calls(void)
 	sum += telem_report_malloc() + telem_report_process();
 	telem_frame("f");
 	telem_frame_begin("f");
+	sum += telem_alloc_hook(hear, NULL) + (int)telem_allocations(0, &allocation, 1);
 	sum += (int)telem_frames("f", &frame, 1) + telem_frame_counter("f", "mine.in an if");
 	sum += telem_budget("f", &budget, over_budget, &sum);
 	telem_watch(TELEM_INSPECTION, true);
@@ -212,6 +223,40 @@ int main()
 }
 END
 
+cat >"$dir/new.cc" <<'END'
+#include <telem_new.h>
+#include <memory>
+#include <string>
+#include <vector>
+struct alignas(64) wide { char bytes[64]; };
+static uint64_t heard;
+static bool is_wrong;
+static int count(const struct telem_happening *, void *) { return !++heard; }
+int main()
+{
+	struct telem_options options = { sizeof options, "new", "mem=all", 0, true, true };
+	struct telem_statistics before, after;
+
+	if (telem_start(&options) != 0 || telem_attach("id", "mem.sampled", count, nullptr) != 0)
+		return 1;
+	telem_stats(&before);
+	{
+		std::vector<std::string> strings(1000, std::string(100, 'x'));
+		auto aligned = std::make_unique<wide[]>(10);
+		int *one = new (std::nothrow) int(3);
+
+		is_wrong = reinterpret_cast<uintptr_t>(aligned.get()) % 64 != 0 || *one != 3;
+		delete one;
+	}
+	telem_stats(&after);
+	telem_stop();
+	/* As many frees as allocations, and more than the thousand strings; a sampled one is
+	 * heard of twice, which are events as well, and has a lifetime. */
+	uint64_t events = after.emitted - before.emitted - heard / 2 * 3;
+	return is_wrong || heard == 0 || heard % 2 || events < 2000 || events % 2;
+}
+END
+
 root=$(cd "$here/.." && pwd)
 warn="-Wall -Wextra -Wshadow -Wpedantic -Werror -I$root -I$dir"
 sane="-Wconversion -Wsign-conversion -Wcast-qual -Wstrict-prototypes"
@@ -241,6 +286,9 @@ for cxx in g++ clang++; do
 			$cxx -std=$std -pedantic $warn -O2 -DTELEM_DISABLE -c "$dir/use.cc" -o "$dir/off-$cxx.o"
 	done
 	check "$cxx: -DTELEM_DISABLE leaves no name of ours" sh -c "! nm '$dir/off-$cxx.o' | grep -i telem"
+	check "$cxx: telem_new.h counts what new gives" sh -c "
+		$cxx -std=c++17 $warn -O2 -I'$dir' -I'$root/emitter' '$dir/new.cc' '$build/libtelem.so' -Wl,-rpath,'$build' -o '$dir/new-$cxx' &&
+		'$dir/new-$cxx'"
 	check "$cxx: a program in C++ links with the shared library and runs" \
 		sh -c "$cxx '$dir/cc-$cxx.o' '$build/libtelem.so' -Wl,-rpath,'$build' -o '$dir/cc-$cxx' && '$dir/cc-$cxx'"
 done
