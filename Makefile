@@ -128,7 +128,13 @@ golden: $(TESTS)
 $(BENCHES): $(B)/%: $(B)/%.o $(PROTOCOL) $(B)/libtelem.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(MONITOR) $(WIDGETS) $(EVENT_LIBS) $(CURSES_LIBS) $(call pkg,--libs,msgpack) -pthread -lm
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(MONITOR) $(WIDGETS) $(EVENT_LIBS) $(CURSES_LIBS) $(call pkg,--libs,msgpack) $(PEER_LIBS) -pthread -lm
+# Nowhere else: LTTng-UST starts threads before main() does. Made anew each time, for what is installed may have
+# changed, and without a word, for they are in the way of the figures.
+$(B)/bench/bench_peers: private PEER_LIBS = $(call pkg,--libs,lttng-ust)
+$(B)/bench/bench_peers $(B)/bench/bench_peers.o: private say =
+$(B)/bench/bench_peers.o: FORCE
+FORCE:
 
 bench: all $(BENCHES)
 	$(Q)B=$(B) bench/run $(BENCH_ARGS)
@@ -147,4 +153,4 @@ help:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all demo deps install clean test check test-asan test-tsan golden bench help
+.PHONY: all demo deps install clean test check test-asan test-tsan golden bench help FORCE

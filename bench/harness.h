@@ -37,6 +37,11 @@
 		}                                                                                \
 	}
 
+/* Eight different sites an iteration, so that the loop itself hides nothing. */
+#define EIGHT(do_) do_(1) BARRIER(); do_(2) BARRIER(); do_(3) BARRIER(); do_(4) BARRIER(); \
+	do_(5) BARRIER(); do_(6) BARRIER(); do_(7) BARRIER(); do_(8)
+#define EIGHT_NOTHING(k)
+
 static inline uint64_t clock_now_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -161,6 +166,14 @@ static NOINLINE __attribute__((unused)) void loop_empty(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		BARRIER();
+}
+
+static NOINLINE __attribute__((unused)) void loop_empty_eight(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		EIGHT(EIGHT_NOTHING);
+		BARRIER();
+	}
 }
 
 static inline bool time_r(double *ns) { return time_loop(loop_r, 10000, ns); }

@@ -1,0 +1,23 @@
+/* peer_lttng.h -- the event of bench_peers.c as LTTng-UST wants it declared: it includes this
+ * file several times, each time to make something else of it. */
+#undef LTTNG_UST_TRACEPOINT_PROVIDER
+#define LTTNG_UST_TRACEPOINT_PROVIDER telem_bench
+#undef LTTNG_UST_TRACEPOINT_INCLUDE
+#define LTTNG_UST_TRACEPOINT_INCLUDE "bench/peer_lttng.h"
+
+#if !defined(BENCH_PEER_LTTNG_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
+#define BENCH_PEER_LTTNG_H
+
+#include <lttng/tracepoint.h>
+#include <stdint.h>
+
+LTTNG_UST_TRACEPOINT_EVENT(telem_bench, event,
+	LTTNG_UST_TP_ARGS(int, status, uint64_t, bytes),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer(int, status, status)
+		lttng_ust_field_integer(uint64_t, bytes, bytes)
+	)
+)
+#endif
+
+#include <lttng/tracepoint-event.h>
