@@ -21,15 +21,10 @@ struct node { struct node *next; uint64_t key; };
 
 /* ---- what is measured ---- */
 
-/* Eight different sites an iteration, so that the loop itself hides nothing. */
-#define EIGHT(do_) do_(1) BARRIER(); do_(2) BARRIER(); do_(3) BARRIER(); do_(4) BARRIER(); \
-	do_(5) BARRIER(); do_(6) BARRIER(); do_(7) BARRIER(); do_(8)
-#define NOTHING(k)
 #define COUNT_OFF(k) TELEM_COUNT(off, "counter " #k, i);
 #define SPAN_OFF(k) TELEM_SPAN(off, "span " #k) BARRIER();
 #define EVENT_OFF(k) TELEM_EVENT(off, "event " #k, TELEM_F("a", i), TELEM_F("b", i));
 
-LOOP(empty_eight, EIGHT(NOTHING))
 LOOP(off_counter, EIGHT(COUNT_OFF))
 LOOP(off_span, EIGHT(SPAN_OFF))
 LOOP(off_event, EIGHT(EVENT_OFF))
@@ -45,6 +40,8 @@ LOOP(do_mark, TELEM_MARK(bench, "mark", i))
 LOOP(do_value, TELEM_VALUE(bench, "value", i & 0xffff, TELEM_BYTES))
 LOOP(do_latency, TELEM_LATENCY(bench, "latency", given_start))
 LOOP(do_span, TELEM_SPAN(bench, "span") BARRIER())
+LOOP(do_sampled, TELEM_SPAN(bench, "sampled span") BARRIER())
+LOOP(do_frame, telem_frame("turn"))
 LOOP(do_event, TELEM_EVENT(bench, "event", TELEM_F("status", 200), TELEM_F("bytes", i)))
 LOOP(do_log, TELEM_LOG(TELEM_INFO, "request %d took %s", 42, "long"))
 
@@ -75,14 +72,14 @@ LOOP(do_work_in_span, TELEM_SPAN(bench, "work") work())
 struct row {
 	const char *name;
 	loop_fn *loop, *empty;
-	const char *site;            /* NULL: off, nothing may be counted */
+	const char *site;            /* NULL: nothing may be counted, or not in this thread's cells */
 	enum telem_level level;
 	uint64_t n;                  /* an iteration may be several events: */
 	uint64_t per_iteration;
 	double target;               /* in R; 0: none */
 };
 
-#define OFF(name, loop, target) { name, loop, empty_eight, NULL, TELEM_OFF, 250000, 8, target }
+#define OFF(name, loop, target) { name, loop, loop_empty_eight, NULL, TELEM_OFF, 250000, 8, target }
 #define SUM(name, loop, site, target) { name, loop, loop_empty, site, TELEM_SUM, 50000, 1, target }
 #define ALL(name, loop, site, n, target) { name, loop, loop_empty, site, TELEM_ALL, n, 1, target }
 
@@ -99,7 +96,10 @@ static const struct row rows_quiet[] = {
 	SUM("event with 2 fields at sum", do_event, "event", 0),
 	SUM("value at sum", do_value, "value", 0),
 	SUM("latency at sum, its start given", do_latency, "latency", 0),
+	SUM("log at sum", do_log, "request %d took %s", 0),
 	SUM("span at sum", do_span, "span", 1.2),
+	SUM("span at sum, timed 1 in 16", do_sampled, "sampled span", 0.09),
+	SUM("frame's end, with a counter and a budget", do_frame, NULL, 0),
 };
 
 static const struct row rows_deaf[] = {
@@ -124,7 +124,6 @@ static const struct row rows_heard[] = {
 	ALL("latency at all, its start given", do_latency, "latency", BURST, 0.55),
 	ALL("span at all", do_span, "span", BURST, 1.1),
 	ALL("event with 2 fields at all", do_event, "event", BURST / 3, 0),
-	ALL("log at all", do_log, "request %d took %s", BURST / 3, 0),
 };
 
 /* ---- was it all recorded? ---- */
@@ -148,6 +147,8 @@ static uint64_t recorded(const char *name)
 
 	if (id >= telem_thread_.cell_count)
 		return 0;
+	if (!strcmp(name, "sampled span"))
+		return cell->count + cell->streamed + cell->begun;
 	return cell->count + cell->streamed + (!strcmp(name, "struct node") ? cell->min + cell->streamed_frees : 0);
 }
 
@@ -611,6 +612,9 @@ int main(void)
 	figure_print(&r);
 	figure_run(&empty, run_empty, NULL);
 	figure_print(&empty);
+	telem_span_every("bench.sampled span", 16);
+	telem_frame_counter("turn", "bench.counter");
+	telem_budget("turn", &(struct telem_budget){ .ns = 1000000000, .logs = 100 }, NULL, NULL);
 	MEASURE_ALL(rows_quiet, LOSS_NONE);
 
 	levels(TELEM_ALL);

@@ -118,7 +118,8 @@ struct thread {
 	struct handler *inside[LIMIT_HANDLER_DEPTH];
 	uint64_t logs[SEVERITY_COUNT];       /* lines so far */
 	struct frame_start frames[LIMIT_FRAMES];
-	uint64_t left[LIMIT_FRAME_COUNTERS];  /* of the counters frames look at: what shards took along */
+	/* What shards took along when they left: of the counters frames look at, and allocations. */
+	uint64_t left[LIMIT_FRAME_COUNTERS], left_allocations;
 	uint32_t limited[LIMIT_CLASSES];     /* events of classes that keep one in some */
 };
 
@@ -137,6 +138,8 @@ struct emitter {
 	uint32_t class_count;
 	struct site_entry *sites;    /* [LIMIT_EMITTER_SITES], from 1 */
 	uint32_t site_count;         /* the highest id + 1 */
+	uint16_t *types;             /* [type_count]: ids of the allocation types; read without the lock */
+	uint32_t type_count;
 	char level_by[64];           /* who changed a level last */
 
 	struct thread *threads;

@@ -120,8 +120,29 @@ static uint64_t counter_of(const struct thread *thread, uint32_t which)
 	return sum;
 }
 
+static uint64_t allocations_in(const struct shard *shard)
+{
+	uint32_t count = __atomic_load_n(&emitter.type_count, __ATOMIC_ACQUIRE);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (emitter.types[i] < shard->cell_count)
+			sum += cell_count(&shard->cells[emitter.types[i]], SITE_ALLOC);
+	return sum;
+}
+
+static uint64_t allocations_of(const struct thread *thread)
+{
+	uint64_t sum = thread->left_allocations;
+
+	for (const struct shard *shard = thread->shards; shard; shard = shard->next)
+		sum += allocations_in(shard);
+	return sum;
+}
+
 void frames_shard_leaves(struct thread *thread, const struct shard *shard)
 {
+	thread->left_allocations += allocations_in(shard);
 	for (uint32_t i = 0; i < watched_count; i++)
 		if (watched[i].site < shard->cell_count)
 			thread->left[i] += shard->cells[watched[i].site].sum;
@@ -303,7 +324,7 @@ static void frame_end(struct frame *frame, const struct thread *thread, const st
 		.number = __atomic_add_fetch(&frame->count, 1, __ATOMIC_RELAXED),
 		.time_ns = clock_ns(),
 		.duration_ns = now > start->ticks ? clock_duration_ns(now - start->ticks) : 0,
-		.allocations = telem_thread_.alloc_count - start->alloc_count,
+		.allocations = allocations_of(thread) - start->alloc_count,
 		.counter_count = __atomic_load_n(&frame->counter_count, __ATOMIC_ACQUIRE),
 	};
 	uint64_t sequence = __atomic_load_n(&frame->budget_sequence, __ATOMIC_RELAXED);
@@ -347,7 +368,7 @@ static void turn(const char *name, bool ends)
 	start = &thread->frames[frame - frames];
 	if (ends && start->ticks)
 		frame_end(frame, thread, start, telem_stamp());
-	start->alloc_count = telem_thread_.alloc_count;
+	start->alloc_count = allocations_of(thread);
 	memcpy(start->logs, thread->logs, sizeof start->logs);
 	counter_count = __atomic_load_n(&frame->counter_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < counter_count; i++)

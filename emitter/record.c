@@ -178,13 +178,6 @@ static __attribute__((noinline)) uint8_t level_for(const struct telem_site *site
 	return level & TELEM_LIMITED_ && is_left_out(site) ? TELEM_SUM : level & TELEM_LEVEL_;
 }
 
-static inline bool is_summed_only(const struct telem_site *site)
-{
-	uint8_t level = telem_level_(site);
-
-	return __builtin_expect(level > TELEM_ALL, 0) && level_for(site, level) == TELEM_SUM;
-}
-
 /* The ring, at this thread's first event at level all; NULL when there is none to have. */
 static struct ring *ring_make(void)
 {
@@ -248,52 +241,71 @@ static inline __attribute__((always_inline)) void stream(const struct telem_site
 		stream_slow(site, cell, value, ticks);
 }
 
+/* Of a class that streams a part only. Called last, so that the straight ways stay without a
+ * call of their own. */
+static __attribute__((noinline)) void stream_limited(const struct telem_site *site, struct telem_cell *cell,
+						     uint64_t value, uint64_t ticks, bool is_free)
+{
+	if (level_for(site, telem_level_(site)) != TELEM_ALL) {
+		telem_add_(is_free ? &cell->min : &cell->count, 1);
+		return;
+	}
+	telem_add_(is_free ? &cell->streamed_frees : &cell->streamed, 1);
+	stream_slow(site, cell, value, ticks);
+}
+
+static inline bool is_limited(const struct telem_site *site)
+{
+	return __builtin_expect(telem_level_(site) > TELEM_ALL, 0);
+}
+
 void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
 #ifdef __x86_64__
 	struct ring *ring = telem_thread_.ring;
 	uint64_t head, limit;
+#endif
 
-	if (is_summed_only(site)) {
-		telem_add_(&cell->count, 1);
+	if (is_limited(site)) {
+		stream_limited(site, cell, value, 0, false);
 		return;
 	}
-	/* Claimed first: a full ring is found out in less time than a stamp takes. */
 	telem_add_(&cell->streamed, 1);
+#ifdef __x86_64__
+	/* Claimed first: a full ring is found out in less time than a stamp takes. */
 	if (__builtin_expect(ring && __atomic_load_n(&telem_clock_is_tsc_, __ATOMIC_RELAXED) &&
 			     ring_claim(ring, &head, &limit), 1))
 		ring_commit(ring, head, limit, __builtin_ia32_rdtsc() << 16 | site->id, value);
 	else
 		stream_slow(site, cell, value, 0);
 #else
-	if (is_summed_only(site)) {
-		telem_add_(&cell->count, 1);
-		return;
-	}
-	telem_add_(&cell->streamed, 1);
 	stream(site, cell, value, telem_stamp());
 #endif
 }
 
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
-	if (is_summed_only(site)) {
-		telem_add_(&cell->count, 1);
+	/* 0, nobody listens: an exact one then. */
+	uint64_t ticks = __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED);
+
+	if (is_limited(site)) {
+		stream_limited(site, cell, value, ticks, false);
 		return;
 	}
 	telem_add_(&cell->streamed, 1);
-	/* 0, nobody listens: an exact one then. */
-	stream(site, cell, value, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
+	stream(site, cell, value, ticks);
 }
 
 void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes)
 {
-	if (is_summed_only(site)) {
-		telem_add_(&cell->min, 1);
+	uint64_t ticks = __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED);
+
+	if (is_limited(site)) {
+		stream_limited(site, cell, (uint64_t)0 - bytes, ticks, true);
 		return;
 	}
 	telem_add_(&cell->streamed_frees, 1);
-	stream(site, cell, (uint64_t)0 - bytes, __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED));
+	stream(site, cell, (uint64_t)0 - bytes, ticks);
 }
 
 static void stream_payload(struct telem_site *site, struct telem_cell *cell, const void *payload, uint32_t bytes)
@@ -419,13 +431,19 @@ static inline __attribute__((always_inline)) void distribute(struct telem_site *
 	count_value(site, cell, level, value, ticks);
 }
 
+static __attribute__((noinline)) void value_limited(struct telem_site *site, uint64_t n)
+{
+	distribute_slow(site, level_for(site, telem_level_(site)), n, telem_stamp());
+}
+
 void telem_value_(struct telem_site *site, uint64_t n)
 {
 	uint8_t level = telem_level_(site);
 
-	if (__builtin_expect(level > TELEM_ALL, 0))
-		level = level_for(site, level);
-	distribute(site, level, n, level == TELEM_ALL ? telem_stamp() : 0);
+	if (__builtin_expect(level <= TELEM_ALL, 1))
+		distribute(site, level, n, level == TELEM_ALL ? telem_stamp() : 0);
+	else
+		value_limited(site, n);
 }
 
 /* Where there is more to do than to record. Handlers are called when that is done. */
@@ -549,7 +567,7 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	}
 	if (my_thread && site->detail < SEVERITY_COUNT)
 		telem_add_(&my_thread->logs[site->detail], 1);
-	if (telem_level_(site) < TELEM_ALL || is_summed_only(site) || is_folded(cell)) {
+	if (level_for(site, telem_level_(site)) != TELEM_ALL || is_folded(cell)) {
 		telem_add_(&cell->count, 1);
 		return;
 	}

@@ -252,6 +252,10 @@ static uint32_t site_new(uint8_t class_id, const struct telem_site *place)
 	entry->file = string_copy(place->file, LIMIT_PATH_BYTES);
 	if (!entry->name || !entry->file)
 		return 0;
+	if (place->kind == SITE_ALLOC) {
+		emitter.types[emitter.type_count] = (uint16_t)emitter.site_count;
+		__atomic_store_n(&emitter.type_count, emitter.type_count + 1, __ATOMIC_RELEASE);
+	}
 	/* And its cells: of the ended, the shared, and the total. */
 	emitter_use(sizeof *entry + 3 * CELL_BYTES);
 	return emitter.site_count++;
@@ -269,9 +273,10 @@ static void site_register(struct telem_site *place, const struct telem_module_ *
 	if (!emitter.sites) {
 		emitter.sites = emitter_reserve(sizeof *emitter.sites * LIMIT_EMITTER_SITES);
 		hash_slots = emitter_map(sizeof *hash_slots * HASH_SLOTS);
+		emitter.types = emitter_reserve(sizeof *emitter.types * LIMIT_EMITTER_SITES);
 		emitter.site_count = 1;
 	}
-	if (!emitter.sites || !hash_slots || place->cls->reserved[0] == CLASS_REFUSED)
+	if (!emitter.sites || !hash_slots || !emitter.types || place->cls->reserved[0] == CLASS_REFUSED)
 		return;
 	for (slot = hash_of(place->cls->id, place) % HASH_SLOTS; (id = hash_slots[slot]); slot = (slot + 1) % HASH_SLOTS)
 		if (is_same(&emitter.sites[id], place->cls->id, place))

@@ -451,7 +451,6 @@ struct telem_thread_ {
 	void *ring;
 	int64_t heap_moved;        /* bytes, not in the program's figure yet */
 	int64_t heap_step;         /* so many may not be; 0: each call is looked at */
-	uint64_t alloc_count;
 	struct telem_site *tag;    /* TELEM_ALLOC_TAG */
 	uint32_t unsampled;        /* so many allocations more until one is sampled */
 };
@@ -656,7 +655,6 @@ TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t
 		telem_alloc_slow_(site, bytes, false);
 		return;
 	}
-	telem_add_(&telem_thread_.alloc_count, 1);
 	telem_heap_((int64_t)bytes);
 	telem_add_(&cell->sum, bytes);
 	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
