@@ -140,6 +140,8 @@ static int set_one(struct config *config, char *key, char *value)
 		snprintf(emitter.name, sizeof emitter.name, "%s", value);
 		return 0;
 	}
+	if (!strcmp(key, "dump"))
+		return dump_directory(value);
 	if (!strcmp(key, "discovery")) {
 		config->no_discovery = !strcmp(value, "off");
 		return config->no_discovery || !strcmp(value, "on") ? 0 : -EINVAL;
@@ -166,7 +168,7 @@ int config_apply(struct config *config, const char *settings)
 		if (equals)
 			*equals = '\0';
 		if (!equals || set_one(config, setting, equals + 1) < 0) {
-			emitter_error("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M policy=drop|overwrite|block:5ms name=TEXT discovery=on|off)",
+			emitter_error("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
 				      setting, equals ? "=" : "", equals ? equals + 1 : "");
 			result = -EINVAL;
 		}

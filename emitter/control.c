@@ -258,6 +258,19 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 	}
 }
 
+/* Not locked: it takes its time. */
+static enum ack_code write_dump(const struct message_dump *request, char path[LIMIT_PATH_BYTES], const char **text,
+				uint64_t now_ns)
+{
+	char reason[LIMIT_NAME_BYTES];
+	int result;
+
+	snprintf(reason, sizeof reason, "%.*s", (int)request->reason.length, request->reason.bytes ? request->reason.bytes : "");
+	result = dump_write(reason, path, now_ns);
+	*text = result < 0 ? strerror(-result) : path;
+	return result < 0 ? ACK_LIMIT : ACK_DONE;
+}
+
 bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns)
 {
 	if (!sink->decoder)
@@ -268,6 +281,7 @@ bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64
 		struct message message;
 		size_t before = count;
 		int result = decode_next(sink->decoder, &bytes, &count, &message);
+		char path[LIMIT_PATH_BYTES];
 		const char *text = "";
 		enum ack_code code;
 
@@ -281,9 +295,13 @@ bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64
 			acknowledge(sink, message.ping.request, ACK_UNKNOWN, "unknown request", now_ns);
 			continue;
 		}
-		emitter_lock();
-		code = answer(sink, &message, &text, now_ns);
-		emitter_unlock();
+		if (message.kind == KIND_DUMP && sink->may_control) {
+			code = write_dump(&message.dump, path, &text, now_ns);
+		} else {
+			emitter_lock();
+			code = answer(sink, &message, &text, now_ns);
+			emitter_unlock();
+		}
 		/* Every request's first field is its number. */
 		acknowledge(sink, message.ping.request, code, text, now_ns);
 	}

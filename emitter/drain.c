@@ -29,8 +29,8 @@ static uint32_t whole_characters(const char *text, uint32_t length)
 	return length;
 }
 
-static bool write_log(struct task *task, uint32_t site, uint64_t time_ns, const char *text, uint64_t bytes,
-		      uint64_t now_ns)
+static bool write_log(struct writer *writer, const struct task *task, uint32_t site, uint64_t time_ns, const char *text,
+		      uint64_t bytes, uint64_t now_ns)
 {
 	struct message message = { .kind = KIND_LOG };
 	uint32_t folded;
@@ -42,11 +42,11 @@ static bool write_log(struct task *task, uint32_t site, uint64_t time_ns, const 
 	cut = bytes > LIMIT_TEXT_BYTES;
 	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, emitter.sites[site].detail,
 					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut, folded };
-	return writer_message(&stream.shared, &message, now_ns);
+	return writer_message(writer, &message, now_ns);
 }
 
-static bool write_record(struct task *task, uint32_t site, uint64_t time_ns, const uint8_t *payload, uint64_t bytes,
-			 uint64_t now_ns)
+static bool write_record(struct writer *writer, const struct task *task, uint32_t site, uint64_t time_ns,
+			 const uint8_t *payload, uint64_t bytes, uint64_t now_ns)
 {
 	struct number values[LIMIT_FIELDS];
 	struct message message = { .kind = KIND_RECORD };
@@ -62,43 +62,46 @@ static bool write_record(struct task *task, uint32_t site, uint64_t time_ns, con
 					     : type == TELEM_FIELD_INT_ && (int64_t)bits < 0 ? NUMBER_INT : NUMBER_UINT };
 	}
 	message.record = (struct message_record){ (uint64_t)task->id, site, time_ns, { values, count } };
-	return writer_message(&stream.shared, &message, now_ns);
+	return writer_message(writer, &message, now_ns);
 }
 
-/* One record of a ring into the stream; or, while nobody listens, into the books only. */
-static void write_event(struct task *task, const uint8_t *record, uint64_t now_ticks, uint64_t now_ns, bool discard)
+bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record, uint64_t now_ticks,
+		 uint64_t now_ns)
 {
 	uint64_t words[2], time_ns;
 	uint32_t site;
-	uint8_t class_id;
-	bool is_written;
 
 	memcpy(words, record, sizeof words);
 	site = words[0] & (RING_PAYLOAD - 1);
-	class_id = emitter.sites[site].class_id;
-	if (discard) {
-		task->dropped[class_id]++;
-		return;
-	}
+	record += RING_SLOT_BYTES;
 	time_ns = time_of(words[0], now_ticks);
 	if (!(words[0] & RING_PAYLOAD))
-		is_written = writer_event(task, site, time_ns, words[0] >> 16, words[1], now_ns);
-	else if (emitter.sites[site].kind == SITE_LOG)
-		is_written = write_log(task, site, time_ns, (const char *)record + RING_SLOT_BYTES, words[1], now_ns);
-	else
-		is_written = write_record(task, site, time_ns, record + RING_SLOT_BYTES, words[1], now_ns);
-	if (!is_written) {
+		return writer_event(writer, task->id, seq, site, time_ns, words[0] >> 16, words[1], now_ns);
+	if (emitter.sites[site].kind == SITE_LOG)
+		return write_log(writer, task, site, time_ns, (const char *)record, words[1], now_ns);
+	return write_record(writer, task, site, time_ns, record, words[1], now_ns);
+}
+
+/* One record of a ring into the stream; or, while nobody listens, into the books only. */
+static void take_event(struct task *task, const uint8_t *record, uint64_t now_ticks, uint64_t now_ns, bool discard)
+{
+	uint64_t word;
+	uint8_t class_id;
+
+	memcpy(&word, record, sizeof word);
+	class_id = emitter.sites[word & (RING_PAYLOAD - 1)].class_id;
+	if (discard || !write_event(&stream.shared, task, task->taken_count, record, now_ticks, now_ns)) {
 		task->dropped[class_id]++;
 		return;
 	}
-	if (words[0] & RING_PAYLOAD)
+	if (word & RING_PAYLOAD)
 		writer_count_event(&stream.shared);
 	task->taken[class_id]++;
 	task->taken_count++;
 }
 
 /* As many records as go into the open batch as they are, most at the most: what
- * write_event() does for each, in a fifth of the time. Returns how many. */
+ * take_event() does for each, in a fifth of the time. Returns how many. */
 static inline __attribute__((always_inline)) uint32_t write_run(struct task *task, const uint8_t *records, uint32_t most,
 								 bool wide)
 {
@@ -163,7 +166,7 @@ uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool disca
 				break;
 			memcpy(words, taken + at, sizeof words);
 			if (words[0] & (RING_PAYLOAD - 1)) {
-				write_event(task, taken + at, now_ticks, now_ns, discard);
+				take_event(task, taken + at, now_ticks, now_ns, discard);
 			} else if ((words[1] & 0xff) == RING_TASK) {
 				thread->ring->consumer_task = (int)(words[1] >> 8);
 				task = task_of(thread->ring->consumer_task);

@@ -94,6 +94,7 @@ struct task {
 	pid_t thread_id;
 	char name[LIMIT_NAME_BYTES];
 	uint64_t taken[LIMIT_CLASSES], taken_count;
+	uint64_t dumped_count;       /* into the dump that is being written */
 	/* Beside what its shards say: of shards that are gone, and lost behind the ring. */
 	uint64_t emitted[LIMIT_CLASSES], dropped[LIMIT_CLASSES];
 	uint64_t told_books;         /* fingerprint of what was told last */
@@ -133,6 +134,7 @@ struct emitter {
 	struct telem_options options;
 	char name[LIMIT_NAME_BYTES];
 	char error[512];
+	char dump_directory[LIMIT_PATH_BYTES];       /* "": $TMPDIR, or /tmp */
 
 	struct class_entry classes[LIMIT_CLASSES];
 	uint32_t class_count;
@@ -280,6 +282,16 @@ struct sample_info { uint32_t site; int task; uint64_t bytes, born_ticks, addres
 /* Copies the sampled allocations that live, from place *at on; false: no more. */
 bool samples_next(uint32_t *at, int task, struct sample_info *out);
 
+/* ---- dump.c ---- */
+/* Writes a dump. The flusher's; not locked. 0 or a negative errno; path: of the file. */
+int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns);
+int dump_directory(const char *directory);   /* locked; -EINVAL: too long */
+/* What was asked for by others; the flusher's, not locked. */
+void dump_wanted(uint64_t now_ns);
+/* Asks for one without waiting; seldom granted more than once a minute. Any thread. */
+void dump_soon(const char *reason);
+void dump_forget(void);              /* in a child */
+
 /* ---- frame.c ---- */
 /* A shard leaves its thread: what frames look at in it stays known. Locked. */
 void frames_shard_leaves(struct thread *thread, const struct shard *shard);
@@ -315,6 +327,8 @@ uint64_t clock_resolution_ns(void);
 int flusher_start(void);
 /* Locked, but not while it waits for the thread to go. */
 void flusher_stop(uint64_t linger_ns);
+/* Is this its thread? For signal handlers, too. */
+bool flusher_is_self(void);
 /* Makes the flusher look round now. Any thread, locked or not, and signal handlers. */
 void flusher_wake(void);
 /* A thread has left its ring behind; while nobody listens it is emptied here and now. */

@@ -41,6 +41,11 @@ static struct {
 static int wake_fd = -1;
 static int waker_count;
 
+bool flusher_is_self(void)
+{
+	return flusher.has_thread && pthread_equal(flusher.thread, pthread_self());
+}
+
 void flusher_wake(void)
 {
 	int saved = errno, fd, cancel;
@@ -596,6 +601,7 @@ static void *run(void *arg)
 		wait_and_handle(&watched, next_due(clock_ns()));
 		now_ns = clock_ns();
 		retry_all(now_ns);
+		dump_wanted(now_ns);
 		turn(now_ns);
 		close_leaving();
 		emitter_lock();
@@ -605,6 +611,7 @@ static void *run(void *arg)
 			break;
 	}
 	turn(clock_ns());
+	dump_wanted(clock_ns());
 	discard_all();
 	/* The last figures, with nothing on its way any more. */
 	emitter_lock();

@@ -264,6 +264,8 @@ static void tell_broken(struct frame *frame, const struct record *record, const 
 	};
 	struct telem_frame_info info;
 
+	if (budget->most.dump)
+		dump_soon(frame->over_name);
 	if (telem_level_(&frame->over))
 		telem_event_(&frame->over, fields, sizeof fields / sizeof *fields);
 	if (budget->function) {

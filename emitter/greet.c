@@ -153,7 +153,7 @@ void goodbye(struct sink *sink, uint64_t tick, uint64_t now_ns)
 	if (sink->is_lost)
 		greet(sink, tick, now_ns);
 	snapshot_sink(&writer, sink, tick, now_ns);
-	snapshot_books(&emitted, &dropped);
+	snapshot_totals(&emitted, &dropped);
 	/* While others go on, what still is in their rings is not this sink's; at the stop it is
 	 * lost. */
 	if (emitter.is_running)

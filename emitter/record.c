@@ -9,8 +9,11 @@
 #include "emitter/handler.h"
 #include "emitter/ring.h"
 
+/* Made small: once a thread and site, or not even that. */
+#define COLD __attribute__((cold))
+
 /* This thread's cell, with all that has to be made first; NULL: the shared one, if any. */
-struct telem_cell *telem_cell_make_(struct telem_site *site)
+COLD struct telem_cell *telem_cell_make_(struct telem_site *site)
 {
 	struct telem_cell *cell;
 	struct thread *thread;
@@ -39,7 +42,7 @@ struct telem_cell *telem_cell_make_(struct telem_site *site)
 
 /* For threads without a cell, and signal handlers that interrupt a slow path: where several
  * may add at once. NULL: telemetry is not running. */
-static struct telem_cell *cell_shared(const struct telem_site *site)
+static COLD struct telem_cell *cell_shared(const struct telem_site *site)
 {
 	if (!emitter_runs() || site->id == 0 || site->id >= LIMIT_EMITTER_SITES)
 		return NULL;
@@ -68,7 +71,7 @@ void heap_tell(void)
 		heap_move(moved);
 }
 
-void telem_heap_slow_(int64_t bytes)
+COLD void telem_heap_slow_(int64_t bytes)
 {
 	struct telem_site *tag = telem_thread_.tag;
 	struct telem_cell *cell;
@@ -92,7 +95,7 @@ void telem_heap_slow_(int64_t bytes)
 	}
 }
 
-static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, uint64_t frees, uint64_t freed_bytes)
+static COLD void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, uint64_t frees, uint64_t freed_bytes)
 {
 	struct telem_cell *cell = cell_shared(site);
 
@@ -112,7 +115,7 @@ static void shared_add(struct telem_site *site, uint64_t count, uint64_t sum, ui
 	}
 }
 
-void telem_add_slow_(struct telem_site *site, uint64_t n)
+COLD void telem_add_slow_(struct telem_site *site, uint64_t n)
 {
 	if (telem_cell_make_(site))
 		telem_count_(site, telem_level_(site), n);
@@ -120,7 +123,7 @@ void telem_add_slow_(struct telem_site *site, uint64_t n)
 		shared_add(site, 1, n, 0, 0);
 }
 
-void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
+COLD void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 {
 	if (telem_cell_make_(site)) {
 		if (add)
@@ -140,7 +143,7 @@ void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 	}
 }
 
-void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free)
+COLD void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free)
 {
 	if (!telem_cell_make_(site))
 		shared_add(site, !is_free, is_free ? 0 : bytes, is_free, is_free ? bytes : 0);
@@ -179,7 +182,7 @@ static __attribute__((noinline)) uint8_t level_for(const struct telem_site *site
 }
 
 /* The ring, at this thread's first event at level all; NULL when there is none to have. */
-static struct ring *ring_make(void)
+static COLD struct ring *ring_make(void)
 {
 	int saved = errno;
 	struct ring *ring = NULL;
@@ -319,7 +322,7 @@ static void stream_payload(struct telem_site *site, struct telem_cell *cell, con
 		telem_add_(&cell->dropped, 1);
 }
 
-void telem_mark_slow_(struct telem_site *site, uint64_t key)
+COLD void telem_mark_slow_(struct telem_site *site, uint64_t key)
 {
 	if (telem_cell_make_(site))
 		telem_mark_(site, telem_level_(site), key);
@@ -346,7 +349,7 @@ static inline __attribute__((always_inline)) void histogram_put(uint64_t *bucket
 	__atomic_store_n(late, index + 1, __ATOMIC_RELAXED);
 }
 
-static __attribute__((noinline)) void histogram_first(struct telem_cell *cell)
+static COLD __attribute__((noinline)) void histogram_first(struct telem_cell *cell)
 {
 	int saved = errno;
 

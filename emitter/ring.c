@@ -39,6 +39,7 @@ void ring_reset(struct ring *ring)
 	/* head goes on, from a segment's start: a position is never used twice. */
 	uint64_t start = ring_segment_end(ring, ring->head);
 
+	STORE(ring->first, start);
 	STORE(ring->head, start);
 	STORE(ring->tail, start);
 	ring->task = ring->announced_task = ring->consumer_task = 0;
@@ -235,6 +236,35 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 		if (__atomic_compare_exchange_n(&ring->tail, &tail, tail + bytes, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE))
 			return bytes;
+	}
+}
+
+uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)
+{
+	uint64_t segment = ring_segment_bytes(ring), all = ring->mask + 1;
+
+	for (;;) {
+		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), first = LOAD(ring->first);
+		/* The producer may be writing the one behind that it is in, already. */
+		uint64_t oldest = ring_segment_end(ring, head + 1) + segment - all, end;
+
+		if (*position < oldest)
+			*position = oldest;
+		if (*position < first)
+			*position = first;
+		if (*position >= head)
+			return 0;
+		end = *position + segment < head ? *position + segment : head;
+		for (uint64_t at = *position; at < end; at += RING_SLOT_BYTES) {
+			uint64_t words[2] = { slot_word(ring, at, 0), slot_word(ring, at, 1) };
+
+			memcpy(out + (at - *position), words, sizeof words);
+		}
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (ring_segment_end(ring, LOAD(ring->head) + 1) + segment - all > *position)
+			continue;                /* overtaken: half of it may be new */
+		*position += segment;
+		return (uint32_t)(end + segment - *position);
 	}
 }
 

@@ -32,7 +32,7 @@ struct ring {
 	uint64_t limit;              /* up to where the producer may go without a look */
 	uintptr_t base;              /* where position 0 would lie, of the lap head is in */
 	uint8_t *slots;
-	uint64_t mask;
+	uint64_t mask, first;        /* first: where its thread began */
 	int task, announced_task;
 	/* The consumer's; moved by compare and swap, for the producer may give up the oldest. */
 	_Alignas(128) uint64_t tail;
@@ -145,6 +145,10 @@ static inline uint32_t ring_record_slots(uint64_t word, uint64_t value)
 /* Consumer: takes whole records, oldest first, at most room bytes (room for the longest
  * one at least), and copies them out. Returns bytes; 0: empty. */
 uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room);
+/* Anybody, beside the producer: copies the segment in which *position lies, as far as it is
+ * filled, out to room for one, and moves *position to the next; *position 0: from the oldest that is
+ * there, taken or not. Returns bytes, 0: no more. The first word of a segment is its task. */
+uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out);
 /* Consumer: bytes waiting. */
 uint64_t ring_waiting(const struct ring *ring);
 /* How long one ring_put() takes here, in picoseconds. */

@@ -226,8 +226,6 @@ static void values_write(struct writer *writer, uint64_t tick, bool everything, 
 	}
 }
 
-struct book { uint64_t emitted, dropped, taken; };
-
 static void task_books(const struct task *task, struct book books[LIMIT_CLASSES])
 {
 	for (uint32_t i = 0; i < emitter.class_count; i++) {
@@ -295,13 +293,19 @@ static void books_write(struct writer *writer, uint64_t tick, bool everything, u
 	}
 }
 
-void snapshot_books(uint64_t *emitted, uint64_t *dropped)
+void snapshot_books(struct book all[LIMIT_CLASSES])
 {
-	struct book all[LIMIT_CLASSES] = { { 0, 0, 0 } };
-
-	*emitted = *dropped = 0;
+	memset(all, 0, LIMIT_CLASSES * sizeof *all);
 	for (const struct task *task = emitter.tasks; task; task = task->next)
 		task_books(task, all);
+}
+
+void snapshot_totals(uint64_t *emitted, uint64_t *dropped)
+{
+	struct book all[LIMIT_CLASSES];
+
+	snapshot_books(all);
+	*emitted = *dropped = 0;
 	for (uint32_t i = 0; i < emitter.class_count; i++) {
 		*emitted += all[i].emitted;
 		*dropped += all[i].dropped;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "protocol/limits.h"
+
 struct writer;
 struct sink;
 
@@ -13,6 +15,10 @@ struct sink;
 void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, bool everything, uint64_t now_ns);
 /* The books of one sink. */
 void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint64_t now_ns);
-/* Events at level all so far, and those of them that never reached a block. */
-void snapshot_books(uint64_t *emitted, uint64_t *dropped);
+/* Events at level all so far, those of them that never reached a block, and those that did:
+ * of each class ... */
+struct book { uint64_t emitted, dropped, taken; };
+void snapshot_books(struct book books[LIMIT_CLASSES]);
+/* ... and of all. */
+void snapshot_totals(uint64_t *emitted, uint64_t *dropped);
 #endif

@@ -204,23 +204,23 @@ bool writer_message(struct writer *writer, const struct message *message, uint64
 	return false;
 }
 
-bool writer_event(struct task *task, uint32_t site, uint64_t time_ns, uint64_t stamp, uint64_t value, uint64_t now_ns)
+bool writer_event(struct writer *writer, int task, uint64_t seq, uint32_t site, uint64_t time_ns, uint64_t stamp,
+		  uint64_t value, uint64_t now_ns)
 {
-	struct writer *writer = &stream.shared;
 	bool wide = value >> 32;
 
 	/* A time before the batch's base (of a coarse stamp, or another thread in this task) is
 	 * one that batch_add() refuses, too. */
-	if (__builtin_expect(writer->has_batch && writer->batch_task == task->id, 1) &&
+	if (__builtin_expect(writer->has_batch && writer->batch_task == task, 1) &&
 	    batch_add(&writer->batch, site, time_ns, value))
 		return true;
 	for (int tries = 0; tries < 2; tries++) {
 		if (!writer_open(writer, now_ns))
 			return false;
 		batch_close(writer);
-		if (batch_begin(&writer->batch, &writer->encoder, (uint32_t)task->id, task->taken_count, time_ns, wide)) {
+		if (batch_begin(&writer->batch, &writer->encoder, (uint32_t)task, seq, time_ns, wide)) {
 			writer->has_batch = true;
-			writer->batch_task = task->id;
+			writer->batch_task = task;
 			writer->batch_stamp = stamp;
 			return batch_add(&writer->batch, site, time_ns, value);
 		}

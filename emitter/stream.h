@@ -46,8 +46,9 @@ extern struct stream stream __attribute__((visibility("hidden")));
 void stream_begin(void);
 /* Another message; false only when memory for a block is out. now_ns dates the block. */
 bool writer_message(struct writer *writer, const struct message *message, uint64_t now_ns);
-/* An event record of the shared stream. stamp: what time_ns was made of. */
-bool writer_event(struct task *task, uint32_t site, uint64_t time_ns, uint64_t stamp, uint64_t value, uint64_t now_ns);
+/* An event record, of which seq came before from its task. stamp: what time_ns was made of. */
+bool writer_event(struct writer *writer, int task, uint64_t seq, uint32_t site, uint64_t time_ns, uint64_t stamp,
+		  uint64_t value, uint64_t now_ns);
 /* Counts an event that writer_message() wrote. */
 void writer_count_event(struct writer *writer);
 /* Closes the block and hands it on; nothing when it is empty. */

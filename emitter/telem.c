@@ -137,6 +137,7 @@ static void begin_in_child(void)
 	latencies_forget();
 	reporters_forget();
 	frames_forget();
+	dump_forget();
 	if (common_shard(&emitter.ended, UINT32_MAX) && common_shard(&emitter.shared, UINT32_MAX - 1))
 		shards_forget();
 	blocks_forget();
@@ -443,7 +444,7 @@ void telem_stats(struct telem_statistics *out)
 	memset(out, 0, sizeof *out);
 	emitter_restart_in_child();
 	emitter_lock();
-	snapshot_books(&emitted, &dropped);
+	snapshot_totals(&emitted, &dropped);
 	out->delivered = __atomic_load_n(&stream.delivered, __ATOMIC_RELAXED);
 	out->dropped = dropped + __atomic_load_n(&stream.dropped, __ATOMIC_RELAXED);
 	out->emitted = emitted;

@@ -85,7 +85,7 @@ struct telem_options {
  *   CLASS.NAME=off|sum|all   own level of a site that is there at the start
  *   CLASS.NAME=1/16          as telem_span_every()
  *   all=off|sum|all          own level of every class
- *   flush=TIME ring=BYTES policy=drop|overwrite|block[:TIME] name=TEXT discovery=on|off
+ *   flush=TIME ring=BYTES policy=drop|overwrite|block[:TIME] name=TEXT dump=DIR discovery=on|off
  * TIME has a unit (ns us ms s), BYTES may end in K, M or G. */
 
 /* Starts telemetry: reads the options and TELEM, opens the discovery socket
@@ -185,6 +185,24 @@ struct telem_statistics {
 };
 void telem_stats(struct telem_statistics *out);
 
+/* ---- the flight recorder --------------------------------------------------------------
+ *
+ * A thread's ring holds its latest events at level all, 65,536 of them with the default size,
+ * whether somebody reads or not; policy overwrite keeps it so while nobody does. A dump writes
+ * what the rings hold into a recording, DIR/NAME.PID.N.telem, and takes nothing from those
+ * who read. DIR is $TMPDIR, or /tmp, if the program says no other. */
+
+/* reason is noted in it, at most 127 bytes. path: where to put the file's name; may be NULL.
+ * Waits for it, 5 s at most. 0; -ENOTCONN, -ETIMEDOUT; -EDEADLK where telemetry's own thread
+ * calls the program (a reporter); -ENOSPC and others of the file. */
+int telem_dump(const char *reason, char *path, size_t room);
+/* 0; -EINVAL: longer than 255 bytes. TELEM says "dump=DIR". */
+int telem_dump_directory(const char *directory);
+/* Has a dump written when this signal comes (SIGSEGV, SIGABRT ...), then does what it would
+ * have done. For signals that end the program; telemetry touches none unless told so. Where the
+ * signal finds telemetry itself at work in that thread, there is no dump. 0, -EINVAL. */
+int telem_dump_on_signal(int number);
+
 /* ---- tasks -------------------------------------------------------------------
  *
  * Events belong to the task that the thread is in: its own, or one it entered. */
@@ -243,6 +261,7 @@ struct telem_budget {
 	uint64_t logs;             /* lines of any severity */
 	const char *counter;       /* "class.name", and what it may grow by; NULL: none */
 	uint64_t counter_most;
+	bool dump;                 /* a frame that breaks it has a dump written, one a minute at most */
 };
 /* Called at the end of a frame that broke its budget, by its thread; no lock is held. */
 typedef void telem_budget_fn(const struct telem_frame_info *frame, void *arg);
@@ -923,6 +942,9 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define telem_set_latency_expiry(ns) TELEM_NOTHING_(0)
 #define telem_set_policy(policy, timeout_ns) TELEM_NOTHING_(0)
 #define telem_stats(out) __builtin_memset((out), 0, sizeof *(out))
+#define telem_dump(reason, path, room) __extension__({ if (0) (void)(path); 0; })
+#define telem_dump_directory(directory) TELEM_NOTHING_(0)
+#define telem_dump_on_signal(number) TELEM_NOTHING_(0)
 #define telem_task_name(name) ((void)0)
 #define telem_task_new(name) TELEM_NOTHING_(1)
 #define telem_task_enter(id) __extension__({ (void)sizeof(id); 0; })

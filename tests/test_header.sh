@@ -104,7 +104,8 @@ static inline void hear(const struct telem_allocation *allocation, void *arg) { 
 static inline void over_budget(const struct telem_frame_info *frame, void *arg) { *(int *)arg += frame->broken != 0; }
 static int calls(void)
 {
-	struct telem_budget budget = { 1000000, 0, 0, NULL, 0 };
+	struct telem_budget budget = { 1000000, 0, 0, NULL, 0, false };
+	char path[256];
 	struct telem_frame_info frame;
 	struct telem_allocation allocation;
 	struct telem_options options = { sizeof(struct telem_options), "name", NULL, 0, false, true };
@@ -127,6 +128,7 @@ static int calls(void)
 	sum += telem_report_malloc() + telem_report_process();
 	telem_frame("f");
 	telem_frame_begin("f");
+	sum += telem_dump("why", path, sizeof path) + telem_dump_directory("/tmp") + telem_dump_on_signal(11);
 	sum += telem_alloc_hook(hear, NULL) + (int)telem_allocations(0, &allocation, 1);
 	sum += (int)telem_frames("f", &frame, 1) + telem_frame_counter("f", "mine.in an if");
 	sum += telem_budget("f", &budget, over_budget, &sum);

@@ -1,0 +1,357 @@
+/* test_dump.c -- the flight recorder: what the rings still hold, written as a recording. */
+#include <errno.h>
+#include <glob.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "protocol/recording.h"
+#include "tests/support/beside.h"
+
+TELEM_CLASS(loud, "at all", TELEM_ALL);
+
+/* A whole recording, closed in order. */
+static struct reader *read_dump(const char *path)
+{
+	struct reader *of_file = reader_new(-1);
+	uint64_t offset, points;
+	size_t count;
+	uint8_t *bytes = (uint8_t *)fixture_read(path, &count);
+
+	assert_true(count > RECORDING_END_BYTES);
+	assert_true(recording_end_read(bytes + count - RECORDING_END_BYTES, &offset, &points));
+	of_file->keeps_events = true;
+	reader_feed(of_file, bytes, count);
+	assert_true(of_file->has_bye);
+	assert_int_equal(of_file->bye.emitted, of_file->bye.before + of_file->bye.delivered);
+	free(bytes);
+	return of_file;
+}
+
+static void start_with_directory(const char *more)
+{
+	char config[512];
+
+	snprintf(config, sizeof config, "dump=%s%s", fixture_path(fixture, "."), more);
+	start(config);
+}
+
+static uint32_t id_of(struct reader *of_file, const char *name)
+{
+	const struct reader_site *found = reader_site(of_file, name);
+
+	assert_non_null(found);
+	return found->id;
+}
+
+/* The values of a site's events in the latest run of them from 0, which must grow by one
+ * each; returns how many, and the last. */
+static uint64_t run_of(struct reader *of_file, const char *name, uint64_t *last)
+{
+	uint32_t id = id_of(of_file, name);
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < of_file->event_count; i++) {
+		if (of_file->events[i].site != id)
+			continue;
+		if (of_file->events[i].value == 0)
+			count = 0;
+		if (count > 0)
+			assert_int_equal(of_file->events[i].value, *last + 1);
+		*last = of_file->events[i].value;
+		count++;
+	}
+	return count;
+}
+
+static void marks(uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		TELEM_MARK(loud, "step", i);
+}
+
+/* ---- what is in it ---- */
+
+static void a_dump_has_the_latest_of_what_nobody_read(void **state)
+{
+	struct telem_statistics before, after;
+	char path[256];
+	uint64_t count, last;
+
+	(void)state;
+	start_with_directory(";policy=overwrite");
+	marks(300000);
+	telem_stats(&before);
+	assert_int_equal(telem_dump("too slow", path, sizeof path), 0);
+	telem_stats(&after);
+	assert_int_equal(before.queued, after.queued);          /* nobody has lost anything to it */
+	assert_int_equal(before.dropped, after.dropped);
+	reader = read_dump(path);
+	count = run_of(reader, "loud.step", &last);
+	assert_in_range(count, 65536 / 8 * 6 - 8, 65536);       /* but for what may be being written */
+	assert_int_equal(last, 299999);
+	assert_string_equal(reader->log_text, "too slow");
+	assert_int_equal(site("loud.step")->count, 300000);
+}
+
+static void with_the_first_ones_kept_it_has_those(void **state)
+{
+	char path[256];
+	uint64_t last;
+
+	(void)state;
+	start_with_directory(";policy=drop;ring=64K");
+	marks(100);
+	TELEM_EVENT(loud, "request", TELEM_F("status", 200), TELEM_F("share", 0.5));
+	telem_level_set("log", TELEM_ALL);
+	TELEM_LOG(TELEM_ERROR, "a text of some length, to fill %d slots", 3);
+	assert_int_equal(telem_dump(NULL, path, sizeof path), 0);
+	reader = read_dump(path);
+	assert_int_equal(run_of(reader, "loud.step", &last), 100);
+	assert_int_equal(site("loud.request")->event_count, 1);
+	assert_int_equal(reader->record[0].bits, 200);
+	assert_int_equal(site("log.a text of some length, to fill %d slots")->event_count, 1);
+}
+
+static void a_reader_loses_nothing_to_a_dump(void **state)
+{
+	char path[256];
+	uint64_t last;
+	struct reader *of_file;
+
+	(void)state;
+	start_with_directory("");
+	reader = attach_viewer();
+	marks(10000);
+	hear(reader);
+	assert_int_equal(telem_dump("while one reads", path, sizeof path), 0);
+	of_file = read_dump(path);
+	assert_int_equal(run_of(of_file, "loud.step", &last), 10000);
+	reader_free(of_file);
+	marks(1000);
+	stop_and_read(reader);
+	assert_int_equal(site("loud.step")->event_count, 11000);
+}
+
+static bool keep_marking;
+
+static void *mark_on(void *arg)
+{
+	for (uint64_t i = 0; __atomic_load_n(&keep_marking, __ATOMIC_RELAXED); i++)
+		if (arg)
+			TELEM_MARK(loud, "one thread", i);
+		else
+			TELEM_MARK(loud, "other thread", i);
+	return NULL;
+}
+
+static void what_is_being_written_is_left_out_and_never_torn(void **state)
+{
+	pthread_t threads[2];
+	char path[256];
+	uint64_t last;
+
+	(void)state;
+	start_with_directory(";policy=overwrite;ring=64K");
+	__atomic_store_n(&keep_marking, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, mark_on, i ? fixture : NULL), 0);
+	for (int round = 0; round < 20; round++) {
+		uint32_t id;
+
+		assert_int_equal(telem_dump("in the middle", path, sizeof path), 0);
+		reader_free(reader);
+		reader = read_dump(path);
+		if (!reader_site(reader, "loud.one thread"))
+			continue;
+		/* Segments may be missing where it was overtaken; none comes twice or half. */
+		id = id_of(reader, "loud.one thread");
+		last = 0;
+		for (uint64_t i = 0; i < reader->event_count; i++)
+			if (reader->events[i].site == id) {
+				assert_true(last == 0 || reader->events[i].value > last);
+				last = reader->events[i].value;
+			}
+		assert_int_equal(unlink(path), 0);
+	}
+	__atomic_store_n(&keep_marking, false, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* ---- who wants it ---- */
+
+static void a_viewer_may_ask_for_one_and_is_told_where_it_is(void **state)
+{
+	struct message request = { .kind = KIND_DUMP, .dump = { 0, text_of("asked for") } };
+	struct reader *of_file;
+	uint64_t last;
+
+	(void)state;
+	start_with_directory("");
+	reader = attach_viewer();
+	marks(7);
+	hear(reader);
+	assert_int_equal(reader_request(reader, request), ACK_DONE);
+	of_file = read_dump(reader->ack_text);
+	assert_int_equal(run_of(of_file, "loud.step", &last), 7);
+	assert_string_equal(of_file->log_text, "asked for");
+	reader_free(of_file);
+}
+
+static uint32_t dumps_in_directory(void)
+{
+	glob_t found;
+	uint32_t count;
+
+	if (glob(fixture_path(fixture, "*.telem"), 0, NULL, &found) != 0)
+		return 0;
+	count = (uint32_t)found.gl_pathc;
+	globfree(&found);
+	return count;
+}
+
+static void a_broken_budget_has_one_written_and_no_more_for_a_while(void **state)
+{
+	const struct telem_budget budget = { .ns = 1, .dump = true };
+	char path[256];
+
+	(void)state;
+	start_with_directory("");
+	assert_int_equal(telem_budget("dumped", &budget, NULL, NULL), 0);
+	for (int i = 0; i < 5; i++)
+		telem_frame("dumped");
+	WAIT_UNTIL(dumps_in_directory() == 1, 5000);
+	assert_int_equal(telem_dump("and by hand", path, sizeof path), 0);
+	assert_int_equal(dumps_in_directory(), 2);
+	telem_budget("dumped", NULL, NULL, NULL);
+}
+
+static int dump_from_reporter(void *arg, int64_t *value)
+{
+	*(int *)arg = telem_dump("from inside", NULL, 0);
+	*value = 0;
+	return 0;
+}
+
+static void where_it_cannot_be_had_says_why(void **state)
+{
+	int result = 0;
+	char path[256] = "x";
+
+	(void)state;
+	assert_int_equal(telem_dump("not started", NULL, 0), -ENOTCONN);
+	start("dump=/nowhere/at/all");
+	assert_int_equal(telem_dump("no directory", path, sizeof path), -ENOENT);
+	assert_string_equal(path, "");
+	assert_non_null(strstr(telem_error(), "/nowhere/at/all"));
+	reader = attach_viewer();
+	assert_int_equal(telem_reporter("dumper", TELEM_REPORT_OTHER, TELEM_NONE, dump_from_reporter, &result), 0);
+	READ_UNTIL(reader, __atomic_load_n(&result, __ATOMIC_RELAXED) != 0);
+	assert_int_equal(telem_reporter_remove("dumper"), 0);
+	assert_int_equal(result, -EDEADLK);
+	assert_int_equal(telem_dump_directory(NULL), -EINVAL);
+	assert_int_equal(telem_dump_on_signal(SIGKILL), -EINVAL);
+	assert_int_equal(telem_dump_on_signal(0), -EINVAL);
+}
+
+static void on_a_full_disk_it_ends_with_a_whole_block_and_says_so(void **state)
+{
+	struct rlimit before, small;
+	char path[256];
+
+	(void)state;
+	start_with_directory("");
+	marks(50000);
+	getrlimit(RLIMIT_FSIZE, &before);
+	small = before;
+	small.rlim_cur = 100000;
+	setrlimit(RLIMIT_FSIZE, &small);
+	assert_int_equal(telem_dump("no room", path, sizeof path), -ENOSPC);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(telem_dump("room again", path, sizeof path), 0);
+}
+
+/* ---- signals ---- */
+
+static volatile int *volatile nowhere;
+
+static int child(int number)
+{
+	signal(number, SIG_DFL);         /* cmocka's own is met next, else */
+	start_with_directory(";policy=overwrite");
+	if (telem_dump_on_signal(number) != 0)
+		return 1;
+	marks(500);
+	if (number == SIGSEGV)
+		*nowhere = 1;
+	else
+		kill(getpid(), number);
+	pause();
+	return 2;
+}
+
+static void dies_with_a_dump(int number)
+{
+	glob_t found;
+	uint64_t last;
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(child(number));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+#ifdef __SANITIZE_ADDRESS__                  /* it has a handler of its own, which is met next */
+	assert_int_not_equal(status, 0);
+#else
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == number);
+#endif
+	assert_int_equal(glob(fixture_path(fixture, "*.%d.1.telem", (int)pid), 0, NULL, &found), 0);
+	reader = read_dump(found.gl_pathv[0]);
+	assert_int_equal(run_of(reader, "loud.step", &last), 500);
+	assert_non_null(strstr(reader->log_text, "signal 0"));
+	globfree(&found);
+}
+
+static void a_fault_leaves_a_dump_and_ends_the_program_as_it_would(void **state)
+{
+	(void)state;
+	dies_with_a_dump(SIGSEGV);
+}
+
+static void so_does_a_signal_that_is_sent(void **state)
+{
+	(void)state;
+	dies_with_a_dump(SIGTERM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BESIDE_TEST(a_fault_leaves_a_dump_and_ends_the_program_as_it_would),
+		BESIDE_TEST(so_does_a_signal_that_is_sent),
+		BESIDE_TEST(a_dump_has_the_latest_of_what_nobody_read),
+		BESIDE_TEST(with_the_first_ones_kept_it_has_those),
+		BESIDE_TEST(a_reader_loses_nothing_to_a_dump),
+		BESIDE_TEST(what_is_being_written_is_left_out_and_never_torn),
+		BESIDE_TEST(a_viewer_may_ask_for_one_and_is_told_where_it_is),
+		BESIDE_TEST(a_broken_budget_has_one_written_and_no_more_for_a_while),
+		BESIDE_TEST(where_it_cannot_be_had_says_why),
+		BESIDE_TEST(on_a_full_disk_it_ends_with_a_whole_block_and_says_so),
+	};
+
+	if (getenv("TEST_FILTER"))
+		cmocka_set_test_filter(getenv("TEST_FILTER"));
+	return cmocka_run_group_tests_name("dump", tests, NULL, NULL);
+}
