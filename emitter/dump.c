@@ -26,6 +26,7 @@
 struct dump {
 	struct sink *sink;
 	struct writer writer;
+	uint32_t class_count, site_count;    /* that it knows */
 	uint64_t count, by_class[LIMIT_CLASSES];
 };
 
@@ -60,11 +61,23 @@ static void count(struct dump *dump, uint32_t site)
 	dump->by_class[emitter.sites[site].class_id]++;
 }
 
+/* Also one that has come since the greeting, or has ended meanwhile. */
+static struct task *task_in_dump(struct dump *dump, int id, uint64_t now_ns)
+{
+	struct task *task = task_of(id);
+
+	if (!task->in_dump)
+		tell_task(&dump->writer, task, false, now_ns);
+	task->in_dump = true;
+	return task;
+}
+
 static void write_segment(struct dump *dump, const uint8_t *segment, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t now_ticks = clock_ticks();
 	struct task *task = NULL;
 
+	tell_later(&dump->writer, &dump->class_count, &dump->site_count, now_ns);
 	for (uint32_t at = 0; at < bytes;) {
 		uint64_t words[2];
 		uint32_t site;
@@ -72,7 +85,7 @@ static void write_segment(struct dump *dump, const uint8_t *segment, uint32_t by
 		memcpy(words, segment + at, sizeof words);
 		site = words[0] & (RING_PAYLOAD - 1);
 		if (site == 0 && (words[1] & 0xff) == RING_TASK)
-			task = task_of((int)(words[1] >> 8));
+			task = task_in_dump(dump, (int)(words[1] >> 8), now_ns);
 		else if (site != 0 && task && write_event(&dump->writer, task, task->dumped_count, segment + at, now_ticks, now_ns)) {
 			task->dumped_count++;
 			count(dump, site);
@@ -83,8 +96,6 @@ static void write_segment(struct dump *dump, const uint8_t *segment, uint32_t by
 
 static void write_rings(struct dump *dump, uint64_t now_ns)
 {
-	for (struct task *task = emitter.tasks; task; task = task->next)
-		task->dumped_count = 0;
 	for (struct thread *thread = emitter.threads; thread; thread = thread->next) {
 		const struct ring *ring = thread->ring;
 		size_t room = ring ? ring_segment_bytes(ring) : 0;
@@ -110,6 +121,7 @@ static void write_reason(struct dump *dump, uint32_t site, const char *reason, u
 		task = task->next;
 	if (!task || !site)
 		return;
+	task = task_in_dump(dump, task->id, now_ns);
 	log.log = (struct message_log){ (uint64_t)task->id, site, now_ns, TELEM_WARN, text_of(reason), 0, 0 };
 	writer_message(&dump->writer, &log, now_ns);
 	count(dump, site);
@@ -156,6 +168,12 @@ int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns)
 		dump.sink->fd = fd;
 		dump.sink->is_regular = dump.sink->is_new = true;
 		greet(dump.sink, 0, now_ns);
+		dump.class_count = emitter.class_count;
+		dump.site_count = emitter.site_count;
+		for (struct task *task = emitter.tasks; task; task = task->next) {
+			task->in_dump = is_worth_telling(task);
+			task->dumped_count = 0;
+		}
 		let_go(&dump, now_ns);
 		write_rings(&dump, now_ns);
 		write_reason(&dump, site->id, reason, now_ns);

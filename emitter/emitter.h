@@ -94,7 +94,8 @@ struct task {
 	pid_t thread_id;
 	char name[LIMIT_NAME_BYTES];
 	uint64_t taken[LIMIT_CLASSES], taken_count;
-	uint64_t dumped_count;       /* into the dump that is being written */
+	bool in_dump;                /* the one that is being written knows it, and so many of its events: */
+	uint64_t dumped_count;
 	/* Beside what its shards say: of shards that are gone, and lost behind the ring. */
 	uint64_t emitted[LIMIT_CLASSES], dropped[LIMIT_CLASSES];
 	uint64_t told_books;         /* fingerprint of what was told last */

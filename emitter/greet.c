@@ -55,13 +55,21 @@ static void tell_site(struct writer *writer, uint32_t id, uint64_t now_ns)
 	writer_message(writer, &message, now_ns);
 }
 
-static bool is_worth_telling(const struct task *task)
+bool is_worth_telling(const struct task *task)
 {
 	return (task != &emitter.ended_task && task != &emitter.shared_task) ||
 	       __atomic_load_n(&task->is_used, __ATOMIC_RELAXED);
 }
 
-static void tell_task(struct writer *writer, const struct task *task, bool ended, uint64_t now_ns)
+void tell_later(struct writer *writer, uint32_t *class_count, uint32_t *site_count, uint64_t now_ns)
+{
+	while (*class_count < emitter.class_count)
+		tell_class(writer, (*class_count)++, now_ns);
+	while (*site_count < emitter.site_count)
+		tell_site(writer, (*site_count)++, now_ns);
+}
+
+void tell_task(struct writer *writer, const struct task *task, bool ended, uint64_t now_ns)
 {
 	struct message message = { .kind = KIND_TASK, .task = { (uint64_t)task->id, text_of(task->name),
 								(uint64_t)task->thread_id, ended } };
