@@ -209,9 +209,11 @@ uint32_t index_find(struct index *index, const struct index_word *word,
 	const struct index_posting *posting;
 	uint32_t count = 0;
 
-	pthread_mutex_lock(&shard->lock);
-	for (posting = word->newest; posting && count < out_max; posting = posting->older)
-		out[count++] = posting->document;
-	pthread_mutex_unlock(&shard->lock);
+	TELEM_SPAN(index, "find") {
+		pthread_mutex_lock(&shard->lock);
+		for (posting = word->newest; posting && count < out_max; posting = posting->older)
+			out[count++] = posting->document;
+		pthread_mutex_unlock(&shard->lock);
+	}
 	return count;
 }

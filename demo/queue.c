@@ -23,6 +23,7 @@ bool queue_push(struct queue *queue, struct job job)
 	if (pushed) {
 		/* Still under the lock, so that "enqueued" comes before "done". */
 		TELEM_MARK(queue, "enqueued", job.id);
+		TELEM_LATENCY_BEGIN(queue, "found to done", job.id);
 		job.enqueued_stamp = telem_stamp();
 		queue->jobs[(queue->first + queue->count++) % QUEUE_SLOTS] = job;
 		TELEM_GAUGE(queue, "queue length", queue->count);
@@ -62,6 +63,7 @@ bool queue_pop(struct queue *queue, struct job *out)
 void queue_job_done(uint64_t id)
 {
 	TELEM_MARK(queue, "done", id);
+	TELEM_LATENCY_END(queue, "found to done", id);
 }
 
 void queue_close(struct queue *queue, bool drop)

@@ -7,7 +7,7 @@
 
 TELEM_CLASS_DECLARE(query);
 
-enum { SLOW_NS = 1000000, VERY_SLOW_NS = 10000000 };
+enum { SLOW_NS = 1000000, VERY_SLOW_NS = 10000000, JOB_NS = 20000000, JOB_WORDS = 100000, JOB_LINES = 2 };
 
 /* Called for each query, in the thread that made it, also while its class is off. */
 static int look(const struct telem_happening *what, void *config)
@@ -29,6 +29,13 @@ void slow_init(bool persist)
 		fprintf(stderr, "telem-demo: slow queries are not counted: %s\n", strerror(-err));
 	if (persist)
 		telem_persist();
+	/* What a job may take, whoever looks. */
+	err = telem_budget("job", &(struct telem_budget){ .ns = JOB_NS, .logs = JOB_LINES, .counter = "index.words",
+							  .counter_most = JOB_WORDS }, NULL, NULL);
+	if (err < 0)
+		fprintf(stderr, "telem-demo: jobs have no budget: %s\n", strerror(-err));
+	/* So many that timing each would show. */
+	(void)telem_span_every("index.find", 16);
 }
 
 void slow_fini(void)

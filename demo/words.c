@@ -46,6 +46,8 @@ static uint32_t split(struct word_ref *refs, char *text, const char *end)
 
 int words_split(struct words *out, char *text, size_t text_bytes)
 {
+	/* What is made here, and who frees it is elsewhere. */
+	TELEM_ALLOC_TAG("tokenising");
 	/* Room for the worst: every other byte a word. */
 	struct word_ref *refs = telem_malloc(word list, (text_bytes / 2 + 1) * sizeof *refs);
 	uint32_t count, kept_count = 0;

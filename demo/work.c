@@ -189,6 +189,8 @@ static void index_file(struct work *work, char *path)
 
 static void do_job(struct work *work, const struct job *job, struct query *query)
 {
+	/* A job is a frame of its worker's; the time until the next one comes is no part of it. */
+	telem_frame_begin("job");
 	/* Whichever thread does it: memory and time go to the task entered last. */
 	(void)telem_task_enter(work->indexing_task);
 	index_file(work, job->path);
@@ -199,6 +201,7 @@ static void do_job(struct work *work, const struct job *job, struct query *query
 	telem_task_leave();
 	queue_job_done(job->id);
 	work->jobs_done++;
+	telem_frame("job");
 }
 
 static void *worker_main(void *arg)

@@ -122,15 +122,19 @@ static enum ack_code set_level(struct sink *sink, const struct message_set_level
 
 static enum ack_code set_limit(const struct message_limit *request, const char **text)
 {
+	const struct class_limit *limit;
+
 	if (request->class_id >= emitter.class_count) {
 		*text = "no such class";
 		return ACK_NO_SUCH;
 	}
-	if (request->keep > UINT32_MAX) {
+	limit = &emitter.classes[request->class_id].limit;
+	if (request->keep > UINT32_MAX && request->keep != LIMIT_AS_IT_IS) {
 		*text = "one in at most 4294967295";
 		return ACK_LIMIT;
 	}
-	class_limit((uint32_t)request->class_id, (uint32_t)request->keep, request->per_second);
+	class_limit((uint32_t)request->class_id, request->keep == LIMIT_AS_IT_IS ? limit->keep : (uint32_t)request->keep,
+		    request->per_second == LIMIT_AS_IT_IS ? limit->per_second : request->per_second);
 	levels_apply("a viewer");
 	return ACK_DONE;
 }

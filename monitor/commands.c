@@ -55,8 +55,21 @@ static void take_wish(struct screen *screen, struct panel_view *view)
 		ask_level(screen, view->wish.class_id, view->wish.site, view->wish.level);
 }
 
+/* A dump's answer is where it lies, or why there is none. */
+static void dump_answer(struct screen *screen)
+{
+	const struct request *request =
+		screen->dump_request ? session_request_of(&screen->target->session, screen->dump_request) : NULL;
+
+	if (!request || !request->is_answered)
+		return;
+	screen->dump_request = 0;
+	screen_say(screen, request->code == ACK_DONE ? "The target has written %s" : "No dump: %s", request->text);
+}
+
 void commands_answers(struct screen *screen)
 {
+	dump_answer(screen);
 	for (uint32_t i = 0; i < LIMIT_CLASSES; i++) {
 		struct panel_request *waiting = &screen->requests[i];
 		const struct request *request;
@@ -249,6 +262,17 @@ static enum command_result do_sync(struct screen *screen)
 	return COMMAND_STAY;
 }
 
+static enum command_result do_dump(struct screen *screen)
+{
+	struct message dump = { .kind = KIND_DUMP, .dump = { 0, text_of("asked for from the screen") } };
+
+	if (screen->target->source.state == SOURCE_OPEN && target_request(screen->target, &dump, &screen->dump_request) == 0)
+		screen_say(screen, "Asked the target for a dump of its rings.");
+	else
+		screen_say(screen, "%s: no control way: nothing can be asked for", screen->target->address.text);
+	return COMMAND_STAY;
+}
+
 static void start_prompt(struct screen *screen, enum prompt prompt, const char *text)
 {
 	screen->overlay = OVERLAY_PROMPT;
@@ -356,6 +380,7 @@ static const struct command_row {
 	{ 'm', 0, ANYWHERE, "m mark", do_mark, { "m M", "mark, unmark", true } },
 	{ 'M', 0, ANYWHERE, NULL, do_unmark, { 0 } },
 	{ 'R', 0, LIVE_ONLY, "R rec", do_record, { "R", "record, stop", true } },
+	{ 'D', 0, LIVE_ONLY, NULL, do_dump, { "D", "dump its rings", false } },
 	{ 'w', 0, ANYWHERE, NULL, do_window, { "w", "window", false } },
 	{ 'd', 0, LIVE_ONLY, NULL, do_interval, { "d", "interval", false } },
 	{ 'K', 0, LIVE_ONLY, NULL, do_keep, { "K", "keep levels", false } },

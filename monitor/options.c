@@ -44,7 +44,7 @@ void options_help(void)
 	      "telemtop record [-o FILE] [--for TIME] [--size BYTES] TARGET\n"
 	      "telemtop replay [--at TIME] [--speed X] FILE\n"
 	      "telemtop set TARGET CLASS=LEVEL... [--keep | --for TIME]\n"
-	      "telemtop set TARGET flush=TIME ring=BYTES policy=drop|overwrite\n"
+	      "telemtop set TARGET flush=TIME ring=BYTES policy=drop|overwrite keep=CLASS:1/N limit=CLASS:N/s dump=REASON\n"
 	      "\n"
 	      "TARGET  PID, program name, unix:PATH, tcp:HOST:PORT, fifo:PATH, listen:[HOST:]PORT,\n"
 	      "        PATH of a socket, FIFO or recording, - for standard input\n"

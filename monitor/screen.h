@@ -31,7 +31,7 @@ struct screen {
 	char message[600], message_clock[16];
 	char class_keys[LIMIT_CLASSES];
 	struct panel_request requests[LIMIT_CLASSES];
-	uint32_t request_ids[LIMIT_CLASSES];
+	uint32_t request_ids[LIMIT_CLASSES], dump_request;   /* dump_request: 0, none is waited for */
 	bool asks_to_quit, keep;
 	bool is_wanted_back;         /* a program of this name is back as back_pid */
 	int back_pid;

@@ -24,7 +24,7 @@ struct request {
 	bool is_answered;
 	uint64_t sent_ns;            /* of the viewer's clock */
 	uint32_t code;
-	char text[160];
+	char text[LIMIT_PATH_BYTES];
 };
 
 struct session {

@@ -1,16 +1,48 @@
 /* set.c -- levels from a script. Without --keep they last as long as this runs. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "monitor/headless.h"
 
 static const char example[] = "For example: flush=50ms ring=1M policy=overwrite";
 
-/* flush=, ring= and policy= are the program's settings, not levels: they stay. Returns
+/* "net:1/100", or "net:10k/s": the other half of the limit stays as it is. */
+static bool limit_message(const struct model *model, const char *text, bool is_keep, struct message *out)
+{
+	static const struct { const char *name; uint64_t factor; } rates[] = { { "/s", 1 }, { "k/s", 1000 }, { "M/s", 1000000 } };
+	const char *colon = strchr(text, ':');
+	char name[LIMIT_NAME_BYTES], *end;
+	unsigned long long number;
+	int id;
+
+	if (!colon || (size_t)(colon - text) >= sizeof name || (is_keep && strncmp(colon + 1, "1/", 2)))
+		return false;
+	snprintf(name, sizeof name, "%.*s", (int)(colon - text), text);
+	id = model_class_find(model, name);
+	colon += is_keep ? 3 : 1;
+	number = strtoull(colon, &end, 10);
+	if (id < 0 || end == colon || *colon == '-')
+		return false;
+	*out = (struct message){ .kind = KIND_LIMIT, .limit = { 0, (uint64_t)id, LIMIT_AS_IT_IS, LIMIT_AS_IT_IS } };
+	if (is_keep) {
+		out->limit.keep = number;
+		return *end == '\0' && number > 0;
+	}
+	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+		if (!strcmp(end, rates[i].name)) {
+			out->limit.per_second = number * rates[i].factor;
+			return number <= UINT64_MAX / 1000000;
+		}
+	return false;
+}
+
+/* flush=, ring= and the like are the program's settings, not levels: they stay. Returns
  * false when the setting is none of these; then it names a class. */
 static bool send_setting(struct headless *headless, const char *setting, struct problem *problem)
 {
+	const struct model *model = headless->target.session.model;
 	struct message message;
 	uint64_t value = 0;
 	bool is_good;
@@ -25,6 +57,11 @@ static bool send_setting(struct headless *headless, const char *setting, struct 
 	} else if (!strncmp(setting, "policy=", 7)) {
 		is_good = !strcmp(setting + 7, "drop") || !strcmp(setting + 7, "overwrite");
 		message = (struct message){ .kind = KIND_POLICY, .policy = { 0, setting[7] == 'o', 0 } };
+	} else if (!strncmp(setting, "keep=", 5) || !strncmp(setting, "limit=", 6)) {
+		is_good = limit_message(model, strchr(setting, '=') + 1, setting[0] == 'k', &message);
+	} else if (!strncmp(setting, "dump=", 5)) {
+		is_good = strlen(setting + 5) < LIMIT_NAME_BYTES;
+		message = (struct message){ .kind = KIND_DUMP, .dump = { 0, text_of(setting + 5) } };
 	} else {
 		return false;
 	}
@@ -77,8 +114,16 @@ static void report(struct headless *headless)
 
 	bool holds = !options->keep && headless->target.wish_count > 0;
 
+	for (uint32_t i = 0; i < SESSION_REQUESTS; i++) {
+		const struct request *request = &headless->target.session.requests[i];
+
+		/* Into whatever a script reads: the name alone. */
+		if (request->kind == KIND_DUMP && request->is_answered)
+			printf("%s\n", request->text);
+	}
 	for (int i = 0; i < options->setting_count; i++)
-		printf("%s%s\n", options->settings[i], !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
+		if (strncmp(options->settings[i], "dump=", 5))
+			printf("%s%s\n", options->settings[i], !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
 	fflush(stdout);
 	if (!holds)
 		headless_over(headless, EXIT_DONE);

@@ -197,6 +197,9 @@ static void attach(struct target *target)
 	target->is_attached = true;
 	message.attach.name = text_of(target->own_name);
 	send_request(target, &message, &id);
+	/* Frames are told of while somebody watches. */
+	message = (struct message){ .kind = KIND_WATCH, .watch = { 0, WATCH_INSPECTION, 1 } };
+	send_request(target, &message, &id);
 	target_set_interval(target, target->interval_ns);
 	if (target->options->command != COMMAND_SET && !target_send_wishes(target, &missing))
 		target_no_such_class(target, missing, &target->notice);

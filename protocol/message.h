@@ -20,6 +20,8 @@ enum site_kind {
 };
 /* A span's detail: it is a garbage collector's pause; a frame. */
 enum { SPAN_IS_PAUSE = 1, SPAN_IS_FRAME = 2 };
+/* LIMIT: that part of a limit does not change. */
+#define LIMIT_AS_IT_IS UINT64_MAX
 /* WATCH: what of the frames a viewer takes a reference to, or lets go of. */
 enum { WATCH_RECORDING = 0, WATCH_INSPECTION = 1, WATCH_BUDGETS = 2, WATCH_COUNT };
 /* FRAME.broken: which parts of its budget. FRAME.figures begins with as many counts of log

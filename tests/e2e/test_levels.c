@@ -87,6 +87,44 @@ static void screens_levels_are_gone_after_q_and_after_kill(void **state)
 	assert_string_equal(levels_now(pid_of(demo), "queue"), "off/off");
 }
 
+static void a_script_limits_what_is_streamed(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct said said = telemtop("set", pid_of(demo), "keep=index:1/100", "limit=index:10k/s");
+	json_t *json;
+
+	assert_code(said, 0);
+	assert_string_equal(said.out, "keep=index:1/100 (kept)\nlimit=index:10k/s (kept)\n");
+	json = once(pid_of(demo));
+	assert_int_equal(figure(named(json, "classes", "index"), "keep_one_in"), 100);
+	assert_int_equal(figure(named(json, "classes", "index"), "most_per_s"), 10000);
+	json_decref(json);
+	assert_code(telemtop("set", pid_of(demo), "keep=index:100"), 2);
+	assert_code(telemtop("set", pid_of(demo), "keep=nothing:1/100"), 2);
+	assert_code(telemtop("set", pid_of(demo), "limit=index:fast"), 2);
+}
+
+static void a_dump_is_written_for_a_script_and_for_the_screen(void **state)
+{
+	struct proc *demo = demo_start(*state, .telem = fmt("index=all;dump=%s", fixture_path(*state, ".")), .args = fast);
+	struct said said = telemtop("set", pid_of(demo), "dump=it is slow");
+	char path[256];
+	json_t *json;
+	struct term *term;
+
+	assert_code(said, 0);
+	assert_int_equal(sscanf(said.out, "%255[^\n]", path), 1);
+	json = once(path);
+	assert_int_equal(figure(json, "link.balanced"), 1);
+	assert_true(figure(json, "link.events") > 0);
+	json_decref(json);
+	term = screen_start(24, 100, "-d", "0.1", pid_of(demo));
+	term_wait_text(term, "LIVE", MS);
+	term_keys(term, "D");
+	term_wait_text(term, "The target has written ", MS);
+	screen_quit(term);
+}
+
 static void keep_in_the_screen_leaves_the_level_behind(void **state)
 {
 	struct proc *demo = demo_start(*state);
@@ -256,6 +294,8 @@ int main(void)
 		TEST(kept_level_is_the_programs_own),
 		TEST(leased_level_ends_with_its_viewer),
 		TEST(screens_levels_are_gone_after_q_and_after_kill),
+		TEST(a_script_limits_what_is_streamed),
+		TEST(a_dump_is_written_for_a_script_and_for_the_screen),
 		TEST(keep_in_the_screen_leaves_the_level_behind),
 		TEST(unknown_class_sets_nothing_and_lists_what_there_is),
 		TEST(class_switched_off_in_the_screen_is_not_sent_any_more),
