@@ -31,7 +31,7 @@ BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/bench_*.c))
 all: $(B)/libtelem.a $(B)/libtelem.so $(B)/telemtop $(B)/telem-demo
 
 # The library is also part of other people's shared objects; its inner names stay inside.
-GUEST = -DPROTOCOL_NAMELESS -fPIC -fno-plt -fvisibility=hidden -ffunction-sections -fdata-sections
+GUEST = -DPROTOCOL_GUEST -fPIC -fno-plt -fvisibility=hidden -ffunction-sections -fdata-sections
 NDEBUG = $(if $(SAN),,-DNDEBUG)
 $(B)/guest/%.o: %.c
 	$(call say,CC,$<)
@@ -39,10 +39,11 @@ $(B)/guest/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(GUEST) $(NDEBUG) -c $< -o $@
 GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode histogram message recording)
 GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*.c))
-# All but what an event passes through is made small; nothing is thrown or cancelled through
-# it, so it needs no tables to unwind by.
-COLD = $(filter-out $(addprefix %/,$(addsuffix .o,block clock crc32c dispatch drain record ring)),$(GUEST_PROTOCOL) $(GUEST_EMITTER))
-$(COLD): GUEST += -Os -fno-asynchronous-unwind-tables
+# All but what an event passes through is made small; it, and what the flusher alone runs, has no tables to unwind by, for
+# nothing is thrown or cancelled through it.
+COLD = $(filter-out $(addprefix %/,$(addsuffix .o,block crc32c dispatch drain record ring)),$(GUEST_PROTOCOL) $(GUEST_EMITTER))
+$(COLD): GUEST += -Os
+$(COLD) $(addprefix $(B)/guest/,protocol/block.o protocol/crc32c.o emitter/drain.o): GUEST += -fno-asynchronous-unwind-tables
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)

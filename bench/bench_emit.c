@@ -274,6 +274,39 @@ static bool run_work(void *arg, double *value, double *base)
 	return is_recorded(job, &before, &after);
 }
 
+/* ---- what telemetry says of itself ---- */
+
+/* Told for an event, and what it really takes. */
+static bool run_told(void *arg, double *value, double *base)
+{
+	const struct row *row = arg;
+	struct telem_class_statistics before[64], after[64];
+	double empty, full;
+	uint32_t count;
+
+	drain();
+	count = telem_class_stats(before, 64);
+	if (!time_loop(row->empty, row->n, &empty) || !time_loop(row->loop, row->n, &full))
+		return false;
+	telem_class_stats(after, 64);
+	*base = full - empty;
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(after[i].name, "bench") && after[i].events > before[i].events)
+			*value = (double)(after[i].cost_ns - before[i].cost_ns) / (double)(after[i].events - before[i].events);
+	return true;
+}
+
+static void measure_told(const char *name, const struct row *row)
+{
+	struct figure figure = { .row = name, .unit = "ns", .of = "measured", .ratio_at_most = 1.2 };
+
+	levels(row->level);
+	row->loop(row->n);
+	figure_run(&figure, run_told, (void *)(uintptr_t)row);
+	levels(TELEM_SUM);
+	figure_print(&figure);
+}
+
 static void measure_work(enum telem_level level, double target)
 {
 	struct row row = { level == TELEM_SUM ? "span at sum round 100 ns of work, added" :
@@ -632,6 +665,8 @@ int main(void)
 	measure_work(TELEM_ALL, 0.75);
 	for (size_t i = 0; i < sizeof rows_pair / sizeof *rows_pair; i++)
 		measure_pair(&rows_pair[i]);
+	measure_told("what telemetry tells of a span at sum", &(struct row)SUM("", do_span, "span", 0));
+	measure_told("what telemetry tells of a mark at all", &(struct row)ALL("", do_mark, "mark", BURST, 0));
 	telem_set_ring_bytes(RING_LARGE);
 	in_own_thread(sustain);
 	telem_stop();

@@ -258,6 +258,7 @@ void shards_forget(void);
 /* A histogram, or NULL when the arena is spent: HISTOGRAM_BUCKETS, then the number of the
  * bucket the latest value is still to be counted in, and 1; 0: none. Locked. */
 uint64_t *histogram_take(void);
+void histogram_give(uint64_t *histogram);
 /* Adds up what is in one, the late bucket too; its thread may go on writing. */
 void histogram_add(uint64_t into[HISTOGRAM_BUCKETS], const uint64_t *buckets);
 /* In place of that number: it is being written. */
@@ -277,6 +278,12 @@ void tasks_begin(void);
 
 /* ---- latency.c ---- */
 void latencies_forget(void);         /* in a child: what its parent began */
+
+/* ---- cost.c ---- */
+/* What an event of a kind costs here at a level, in picoseconds; 0: not measured. */
+uint32_t cost_ps(unsigned kind, unsigned level);
+/* Measures it, the first time; half a millisecond. Not locked. */
+void cost_measure(void);
 
 /* ---- alloc.c ---- */
 struct sample_info { uint32_t site; int task; uint64_t bytes, born_ticks, address; };

@@ -321,7 +321,7 @@ static bool see_closing(void)
 static void turn(uint64_t now_ns)
 {
 	uint32_t streaming_count = count_streaming();
-	bool listens = streaming_count > 0, fence = false, closing, stop, is_due;
+	bool listens = streaming_count > 0, fence = false, begins, closing, stop, is_due;
 
 	/* Stamps have 48 bits: what waited for half of their range would be dated wrongly. */
 	if (listens && clock_ticks() - flusher.drained_ticks > 1ull << (RING_TIME_BITS - 1))
@@ -346,10 +346,13 @@ static void turn(uint64_t now_ns)
 		if (!flusher.has_listener || flusher.next_tick_ns > now_ns + flusher.tick_ns)
 			flusher.next_tick_ns = now_ns + flusher.tick_ns;
 	}
+	begins = listens && !flusher.has_listener;
 	flusher.has_listener = listens;
 	is_due = fence || closing || stop || now_ns >= flusher.next_drain_ns || now_ns >= flusher.next_tick_ns ||
 		 emitter.ended_count >= ENDED_AT_ONCE;
 	emitter_unlock();
+	if (begins)
+		cost_measure();
 	if (listens && is_due)
 		drain_all(now_ns);
 	if (listens && now_ns >= flusher.next_tick_ns)

@@ -2,15 +2,11 @@
  * looks. Each is a gauge of class report, under its path. */
 #include "emitter/report.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "emitter/emitter.h"
 
@@ -26,6 +22,7 @@ struct reporter {
 	telem_reporter_fn *function; /* NULL: removed */
 	void *arg;
 	int64_t value;               /* the latest that did not fail */
+	int64_t said;                /* of one that is not asked but says: see report_say() */
 	struct telem_site site;
 };
 
@@ -43,7 +40,8 @@ static struct reporter *find(const char *path)
 	return reporter;
 }
 
-static int add(const char *path, enum telem_reporter_kind kind, enum telem_unit unit, telem_reporter_fn *function, void *arg)
+static int add(struct telem_class *cls, const char *path, enum telem_reporter_kind kind, enum telem_unit unit,
+	       telem_reporter_fn *function, void *arg)
 {
 	struct reporter *reporter = find(path);
 
@@ -56,7 +54,7 @@ static int add(const char *path, enum telem_reporter_kind kind, enum telem_unit 
 		if (!reporter)
 			return -ENOMEM;
 		snprintf(reporter->path, sizeof reporter->path, "%s", path);
-		reporter->site = (struct telem_site){ .kind = TELEM_KIND_GAUGE_, .unit = unit, .cls = &telem_class_reports_,
+		reporter->site = (struct telem_site){ .kind = TELEM_KIND_GAUGE_, .unit = unit, .cls = cls,
 						      .name = reporter->path, .file = "" };
 		reporter->next = reporters;
 		reporters = reporter;
@@ -78,13 +76,37 @@ int telem_reporter(const char *path, enum telem_reporter_kind kind, enum telem_u
 		return -EINVAL;
 	emitter_restart_in_child();
 	emitter_lock();
-	result = add(path, kind, unit, function, arg);
+	result = add(&telem_class_reports_, path, kind, unit, function, arg);
 	reporter = find(path);
 	emitter_unlock();
 	if (result == 0)
 		site_register_own(&reporter->site);
 	errno = saved;
 	return result;
+}
+
+static int repeat(void *arg, int64_t *value)
+{
+	*value = *(const int64_t *)arg;
+	return 0;
+}
+
+void report_say(struct telem_class *cls, const char *path, enum telem_unit unit, int64_t value)
+{
+	struct reporter *reporter;
+
+	emitter_lock();
+	if (!find(path))
+		add(cls ? cls : &telem_class_reports_, path, TELEM_REPORT_OTHER, unit, repeat, NULL);
+	reporter = find(path);
+	/* One of the program's own keeps its path. */
+	if (reporter && reporter->function == repeat) {
+		reporter->arg = &reporter->said;
+		reporter->said = value;
+	}
+	emitter_unlock();
+	if (reporter)
+		site_register_own(&reporter->site);
 }
 
 int telem_reporter_remove(const char *path)
@@ -163,34 +185,13 @@ void reporters_forget(void)
 		emitter.sites[id].asked_count = 0;
 }
 
-/* Asked for once a round: it walks all free lists. */
-static uint64_t round_now;
-
-static const struct mallinfo2 *malloc_info_now(void)
-{
-	static struct mallinfo2 info;
-	static uint64_t round_of_info;
-
-	if (round_of_info != round_now)
-		info = mallinfo2();
-	round_of_info = round_now;
-	return &info;
-}
-
-static int64_t malloc_allocated(void)
-{
-	const struct mallinfo2 *info = malloc_info_now();
-
-	return (int64_t)(info->uordblks + info->hblkhd);
-}
-
 void reporters_ask(void)
 {
 	struct reporter *first, *reporter;
 	int64_t heap_bytes = 0;
 	bool has_heap = false;
 
-	round_now++;
+	report_own();
 	emitter_lock();
 	first = reporters;
 	emitter_unlock();
@@ -198,106 +199,5 @@ void reporters_ask(void)
 		heap_bytes += ask(reporter, &has_heap);
 	/* Below 0: they claim more than there is. */
 	if (has_heap)
-		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"), malloc_allocated() - heap_bytes);
-}
-
-/* ---- the two that come along ---- */
-
-static int report_malloc(void *arg, int64_t *value)
-{
-	const struct mallinfo2 *info = malloc_info_now();
-
-	switch ((uintptr_t)arg) {
-	case 0: *value = malloc_allocated(); break;
-	case 1: *value = (int64_t)info->fordblks; break;
-	case 2: *value = (int64_t)info->hblkhd; break;
-	default: *value = (int64_t)(info->arena + info->hblkhd); break;
-	}
-	return 0;
-}
-
-int telem_report_malloc(void)
-{
-	static const char *const paths[] = { "malloc/allocated", "malloc/free", "malloc/mapped", "malloc/held" };
-	int result = 0;
-
-	for (uintptr_t i = 0; i < sizeof paths / sizeof *paths && result == 0; i++)
-		result = telem_reporter(paths[i], TELEM_REPORT_OTHER, TELEM_BYTES, report_malloc, (void *)i);
-	return result;
-}
-
-/* A line "Key:  123 kB" of a file in /proc/self. */
-static int proc_bytes(const char *path, const char *key, int64_t *value)
-{
-	char line[256];
-	FILE *file = fopen(path, "re");
-	size_t length = strlen(key);
-	bool is_there = false;
-
-	while (file && !is_there && fgets(line, sizeof line, file))
-		if (!strncmp(line, key, length)) {
-			*value = strtoll(line + length, NULL, 10) * 1024;
-			is_there = true;
-		}
-	if (file)
-		fclose(file);
-	return is_there ? 0 : -1;
-}
-
-static int report_pss(void *arg, int64_t *value)
-{
-	(void)arg;
-	return proc_bytes("/proc/self/smaps_rollup", "Pss:", value);
-}
-
-static int report_swap(void *arg, int64_t *value)
-{
-	(void)arg;
-	return proc_bytes("/proc/self/status", "VmSwap:", value);
-}
-
-static int report_fds(void *arg, int64_t *value)
-{
-	DIR *dir = opendir("/proc/self/fd");
-
-	(void)arg;
-	if (!dir)
-		return -1;
-	for (*value = -3; readdir(dir); ++*value)       /* ., .. and the directory itself */
-		;
-	closedir(dir);
-	return 0;
-}
-
-static int report_usage(void *arg, int64_t *value)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage) < 0)
-		return -1;
-	switch ((uintptr_t)arg) {
-	case 0: *value = usage.ru_majflt; break;
-	case 1: *value = usage.ru_minflt; break;
-	case 2: *value = usage.ru_nvcsw; break;
-	default: *value = usage.ru_nivcsw; break;
-	}
-	return 0;
-}
-
-int telem_report_process(void)
-{
-	static const struct { const char *path; enum telem_unit unit; telem_reporter_fn *function; uintptr_t arg; } rows[] = {
-		{ "process/pss", TELEM_BYTES, report_pss, 0 },
-		{ "process/swap", TELEM_BYTES, report_swap, 0 },
-		{ "process/open files", TELEM_NONE, report_fds, 0 },
-		{ "process/faults that read", TELEM_NONE, report_usage, 0 },
-		{ "process/faults", TELEM_NONE, report_usage, 1 },
-		{ "process/switches, waiting", TELEM_NONE, report_usage, 2 },
-		{ "process/switches, preempted", TELEM_NONE, report_usage, 3 },
-	};
-	int result = 0;
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && result == 0; i++)
-		result = telem_reporter(rows[i].path, TELEM_REPORT_OTHER, rows[i].unit, rows[i].function, (void *)rows[i].arg);
-	return result;
+		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"), report_malloc_allocated() - heap_bytes);
 }

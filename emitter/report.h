@@ -1,8 +1,19 @@
-/* report.h -- asks all reporters for their values. The flusher's. */
+/* report.h -- values that the program is asked for. */
 #ifndef TELEM_EMITTER_REPORT_H
 #define TELEM_EMITTER_REPORT_H
 
-/* Calls the program's functions: not locked. */
+#include <stdint.h>
+
+#include "emitter/emitter.h"
+
+/* Asks them all. The flusher's, before a tick; not locked. */
 void reporters_ask(void);
-void reporters_forget(void);         /* in a child: none is being asked, none has told */
+void reporters_forget(void);         /* in a child */
+
+/* ---- for those that come along: report_own.c ---- */
+/* A new round: what they know of no single path is said. */
+void report_own(void);
+/* The value of a path of ours, made at its first time; cls NULL: report. Not locked. */
+void report_say(struct telem_class *cls, const char *path, enum telem_unit unit, int64_t value);
+int64_t report_malloc_allocated(void);
 #endif

@@ -267,29 +267,3 @@ uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)
 		return (uint32_t)(end + segment - *position);
 	}
 }
-
-uint32_t ring_cost_ps(void)
-{
-	enum { ROUNDS = 2048 };
-	static uint32_t cost_ps;
-	static uint8_t out[ROUNDS * 2 * RING_SLOT_BYTES];
-	struct ring *ring;
-	uint64_t start, end;
-
-	if (cost_ps)
-		return cost_ps;
-	ring = ring_new(LIMIT_RING_BYTES_MIN);
-	if (!ring)
-		return 0;
-	for (uint32_t i = 0; i < ROUNDS; i++)         /* first the pages */
-		ring_put(ring, 1, clock_ticks(), i);
-	while (ring_take(ring, out, sizeof out))
-		;
-	start = clock_ns();
-	for (uint32_t i = 0; i < ROUNDS; i++)
-		ring_put(ring, 1, clock_ticks(), i);
-	end = clock_ns();
-	cost_ps = (uint32_t)((end - start) * 1000 / ROUNDS);
-	ring_free(ring);
-	return cost_ps;
-}

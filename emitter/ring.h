@@ -151,6 +151,4 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room);
 uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out);
 /* Consumer: bytes waiting. */
 uint64_t ring_waiting(const struct ring *ring);
-/* How long one ring_put() takes here, in picoseconds. */
-uint32_t ring_cost_ps(void);
 #endif

@@ -87,7 +87,7 @@ uint64_t *histogram_take(void)
 	return taken;
 }
 
-static void histogram_give(uint64_t *histogram)
+void histogram_give(uint64_t *histogram)
 {
 	memset(histogram, 0, HISTOGRAM_BYTES);
 	*(uint64_t **)(void *)histogram = free_histograms;

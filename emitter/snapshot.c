@@ -245,6 +245,33 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 		}
 }
 
+/* What a shard's events of a site have cost: those that were streamed, and those that were not. */
+static void tally_cell(struct tally *tally, const struct telem_cell *cell, unsigned kind)
+{
+	uint64_t streamed = __atomic_load_n(&cell->streamed, __ATOMIC_RELAXED) + cell_streamed_frees(cell, kind);
+	struct telem_cell now = cell_read(cell, kind);
+	uint64_t events = now.count + (kind == SITE_ALLOC ? now.min : 0);
+
+	tally->events += events;
+	tally->cost_ps += streamed * cost_ps(kind, LEVEL_ALL) + (events - streamed) * cost_ps(kind, LEVEL_SUM);
+}
+
+void snapshot_tallies(struct tally tallies[LIMIT_CLASSES])
+{
+	struct book books[LIMIT_CLASSES];
+
+	memset(tallies, 0, LIMIT_CLASSES * sizeof *tallies);
+	for (const struct task *task = emitter.tasks; task; task = task->next)
+		for (const struct shard *shard = task->shards; shard; shard = shard->next_of_task)
+			for (uint32_t id = 1; id < emitter.site_count && id < shard->cell_count; id++)
+				tally_cell(&tallies[emitter.sites[id].class_id], &shard->cells[id], emitter.sites[id].kind);
+	snapshot_books(books);
+	for (uint32_t i = 0; i < emitter.class_count; i++) {
+		tallies[i].emitted = books[i].emitted;
+		tallies[i].dropped = books[i].dropped;
+	}
+}
+
 static void books_rows(struct rows *rows, const struct book books[LIMIT_CLASSES])
 {
 	for (uint32_t i = 0; i < emitter.class_count; i++)
@@ -376,7 +403,7 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	snapshot->cpu_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	snapshot->telem_cpu_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 	snapshot->telem_bytes = __atomic_load_n(&emitter.mapped_bytes, __ATOMIC_RELAXED);
-	snapshot->event_cost_ps = ring_cost_ps();
+	snapshot->event_cost_ps = cost_ps(SITE_MARK, LEVEL_ALL);
 	snapshot->ring_permille = fullest_ring_permille();
 	writer_message(writer, &message, now_ns);
 }

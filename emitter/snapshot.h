@@ -19,6 +19,9 @@ void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint
  * of each class ... */
 struct book { uint64_t emitted, dropped, taken; };
 void snapshot_books(struct book books[LIMIT_CLASSES]);
+/* What each class's events have cost the program, by the prices of cost.c. */
+struct tally { uint64_t events, cost_ps, emitted, dropped; };
+void snapshot_tallies(struct tally tallies[LIMIT_CLASSES]);
 /* ... and of all. */
 void snapshot_totals(uint64_t *emitted, uint64_t *dropped);
 #endif

@@ -184,6 +184,19 @@ struct telem_statistics {
 	uint32_t sites, classes, tasks, threads;
 };
 void telem_stats(struct telem_statistics *out);
+/* What a class's events have cost the threads that made them: each kind's price, measured in
+ * this process at the first call (for a millisecond) or when somebody first looks, times
+ * how many there were. In a tight loop the truth; where a program has other work to do
+ * meanwhile, or a ring is full, it costs less. */
+struct telem_class_statistics {
+	const char *name;          /* valid for ever */
+	uint64_t events;           /* at sum or all */
+	uint64_t cost_ns;
+	uint64_t emitted, dropped; /* at all */
+	uint32_t level;
+};
+/* Of each class; returns how many were written. */
+uint32_t telem_class_stats(struct telem_class_statistics *out, uint32_t room);
 
 /* ---- the flight recorder --------------------------------------------------------------
  *
@@ -327,8 +340,11 @@ int telem_reporter_remove(const char *path);
 /* What glibc's malloc holds: allocated, free, mapped. */
 int telem_report_malloc(void);
 /* What the kernel knows of the process: proportional memory, swap, open files, faults,
- * context switches. */
+ * context switches, and processor time of its threads, by name. */
 int telem_report_process(void);
+/* What telemetry itself costs, as gauges of class telem: ns by class, the flusher's time, bytes
+ * sent, events dropped, memory held. 0. */
+int telem_report_telemetry(void);
 
 /* ---- handlers ----------------------------------------------------------------
  *
@@ -945,6 +961,8 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define telem_dump(reason, path, room) __extension__({ if (0) (void)(path); 0; })
 #define telem_dump_directory(directory) TELEM_NOTHING_(0)
 #define telem_dump_on_signal(number) TELEM_NOTHING_(0)
+#define telem_class_stats(out, room) __extension__({ if (0) (void)(out); 0u; })
+#define telem_report_telemetry() TELEM_NOTHING_(0)
 #define telem_task_name(name) ((void)0)
 #define telem_task_new(name) TELEM_NOTHING_(1)
 #define telem_task_enter(id) __extension__({ (void)sizeof(id); 0; })

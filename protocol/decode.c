@@ -474,7 +474,7 @@ static bool field_from(struct decoder *decoder, enum field_type type, const stru
 	case FIELD_TEXTS:
 		return texts_from(decoder, token, field);
 	case FIELD_EVENTS:
-		return events_from(decoder, token, field);
+		return !PROTOCOL_IS_GUEST && events_from(decoder, token, field);
 	}
 	return false;
 }
@@ -512,7 +512,7 @@ int decode_next(struct decoder *decoder, const uint8_t **bytes, size_t *count, s
 {
 	int result;
 
-	if (decoder->held_count == 0 && batch_fast(decoder, bytes, count, out))
+	if (!PROTOCOL_IS_GUEST && decoder->held_count == 0 && batch_fast(decoder, bytes, count, out))
 		return DECODE_MESSAGE;
 	result = parse_one(decoder, bytes, count);
 	return result == DECODE_MESSAGE ? message_from(decoder, out) : result;

@@ -7,7 +7,7 @@
 static_assert(sizeof(struct text) == 16 && sizeof(struct list) == 16, "fields are 8 or 16 bytes");
 static_assert(sizeof(struct texts) == 16 && sizeof(struct events) == 16, "fields are 8 or 16 bytes");
 
-#ifdef PROTOCOL_NAMELESS
+#ifdef PROTOCOL_GUEST
 #define NAMED(name)
 #else
 #define NAMED(name) #name,

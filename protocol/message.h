@@ -98,10 +98,12 @@ struct message {
 enum field_type { FIELD_UINT, FIELD_INT, FIELD_TEXT, FIELD_BIN, FIELD_LIST, FIELD_TEXTS, FIELD_EVENTS };
 /* Bytes of a field in its struct; fields lie in the row's order without padding. */
 size_t field_bytes(enum field_type type);
-#ifndef PROTOCOL_NAMELESS
+#ifndef PROTOCOL_GUEST
+enum { PROTOCOL_IS_GUEST = 0 };
 struct field_row { const char *name; enum field_type type; };
 struct kind_row { uint16_t id, field_count; const char *name; const struct field_row *fields; };
-#else                                   /* in libtelem, where nobody asks for names */
+#else                                   /* in libtelem: no names, and no events are read */
+enum { PROTOCOL_IS_GUEST = 1 };
 struct field_row { uint8_t type; };
 struct kind_row { uint16_t id, field_count; const struct field_row *fields; };
 #endif

@@ -963,6 +963,54 @@ static void malloc_and_the_process_report(void **state)
 	assert_int_equal(telem_report_malloc(), -EEXIST);
 }
 
+static void threads_report_their_processor_time_by_name(void **state)
+{
+	char path[64];
+
+	(void)state;
+	start(NULL);
+	reader = attach_fd(NULL);
+	pthread_setname_np(pthread_self(), "busy one");
+	assert_int_equal(telem_report_process() == 0 || telem_report_process() == -EEXIST, 1);
+	snprintf(path, sizeof path, "report.process/cpu of %s", "busy one");
+	READ_UNTIL(reader, reader_site(reader, path) && reader_site(reader, path)->sum > 0);
+	assert_int_equal(site(path)->unit, UNIT_TIME);
+	READ_UNTIL(reader, reader_site(reader, "report.process/cpu of telem"));
+}
+
+static void telemetry_tells_what_it_costs(void **state)
+{
+	struct telem_class_statistics classes[64];
+	uint32_t count, net_at = 64;
+
+	(void)state;
+	start("net=all");
+	reader = attach_fd(NULL);
+	assert_int_equal(telem_report_telemetry(), 0);
+	count = telem_class_stats(classes, 64);
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(classes[i].name, "net"))
+			net_at = i;
+	assert_in_range(net_at, 0, 63);
+	for (int i = 0; i < 1000; i++)
+		TELEM_SPAN(net, "costs")
+			evaluated++;
+	{
+		struct telem_class_statistics before = classes[net_at];
+
+		telem_class_stats(classes, 64);
+		assert_int_equal(classes[net_at].events - before.events, 1000);
+		assert_int_equal(classes[net_at].emitted - before.emitted, 1000);
+		assert_int_equal(classes[net_at].level, TELEM_ALL);
+		/* Two readings of the clock at least, and no more than a slow machine's. */
+		assert_in_range(classes[net_at].cost_ns - before.cost_ns, 1000 * 5, 1000 * 100000);
+	}
+	READ_UNTIL(reader, reader_site(reader, "telem.cost of net") && reader_site(reader, "telem.cost of net")->sum >= 5000);
+	READ_UNTIL(reader, reader_site(reader, "telem.memory held") && reader_site(reader, "telem.memory held")->sum > 1000);
+	assert_true(site("telem.bytes sent")->sum > 0);
+	assert_int_equal(telem_class_stats(classes, 1), 1);
+}
+
 static void places_of_one_name_are_one_site(void **state)
 {
 	(void)state;
@@ -2445,6 +2493,8 @@ int main(void)
 		BESIDE_TEST(a_removed_reporter_is_in_use_no_more),
 		BESIDE_TEST(what_nobody_claims_of_the_heap_is_told_also_below_0),
 		BESIDE_TEST(malloc_and_the_process_report),
+		BESIDE_TEST(threads_report_their_processor_time_by_name),
+		BESIDE_TEST(telemetry_tells_what_it_costs),
 		BESIDE_TEST(places_of_one_name_are_one_site),
 		BESIDE_TEST(one_format_with_two_severities_is_two_sites),
 		BESIDE_TEST(a_gauge_that_is_set_and_one_that_is_moved_are_two_sites),

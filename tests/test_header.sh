@@ -108,6 +108,7 @@ static int calls(void)
 	char path[256];
 	struct telem_frame_info frame;
 	struct telem_allocation allocation;
+	struct telem_class_statistics of_class;
 	struct telem_options options = { sizeof(struct telem_options), "name", NULL, 0, false, true };
 	struct telem_statistics statistics;
 	const char *name = "mine.span";
@@ -139,6 +140,7 @@ static int calls(void)
 	telem_enable_all(false);
 	telem_sync();
 	telem_stats(&statistics);
+	sum += (int)telem_class_stats(&of_class, 1) + telem_report_telemetry();
 	telem_stop();
 	return sum + (telem_error()[0] != 0) + (int)statistics.sinks;
 }
