@@ -141,6 +141,14 @@ static void write_sinks(uint64_t now_ns)
 			sink_write(&sinks[i], now_ns);
 }
 
+/* Before anything is taken: what was emitted once a sink was there is for it, too. Locked. */
+static void greet_new(uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_is_streaming(&sinks[i]) && sinks[i].is_new && !sinks[i].is_leaving)
+			greet(&sinks[i], flusher.tick, now_ns);
+}
+
 /* All that is in the rings now, ring by ring and piece by piece, so that sinks are written
  * and threads that wait for the lock get it in between. */
 static void drain_all(uint64_t now_ns)
@@ -157,6 +165,7 @@ static void drain_all(uint64_t now_ns)
 		while (waiting > 0) {
 			uint64_t done;
 
+			greet_new(now_ns);
 			tell_news(now_ns);
 			done = drain(thread, waiting < DRAIN_BYTES ? waiting : DRAIN_BYTES, now_ns, false);
 			waiting = done && done < waiting ? waiting - done : 0;

@@ -651,6 +651,82 @@ static void levels_may_change_under_load(void **state)
 	assert_int_equal(read_tally(&steady), events);
 }
 
+/* Everything at once, from inside and in two threads. */
+static uint64_t wrong_results, inner_calls, threads_done;
+
+static void check_detached(int result)
+{
+	/* Somebody else was sooner; somebody is in it. */
+	if (result != 0 && result != -ENOENT && result != -EINPROGRESS)
+		__atomic_fetch_add(&wrong_results, 1, __ATOMIC_RELAXED);
+}
+
+/* Perhaps itself, perhaps one that detaches this one meanwhile. */
+static int detach_the_first(const struct telem_happening *what, void *config)
+{
+	struct telem_handler_info first;
+
+	(void)what;
+	(void)config;
+	__atomic_fetch_add(&inner_calls, 1, __ATOMIC_RELAXED);
+	if (telem_list_handlers("net.inner", &first, 1) > 0)
+		check_detached(telem_detach(first.id));
+	return 0;
+}
+
+static int change_beside_others(const struct telem_happening *what, void *config)
+{
+	static __thread uint32_t turn;
+	char id[32];
+
+	(void)what;
+	(void)config;
+	snprintf(id, sizeof id, "inner %d", (int)gettid());
+	if (telem_attach(id, "net.inner", detach_the_first, NULL) != 0)
+		__atomic_fetch_add(&wrong_results, 1, __ATOMIC_RELAXED);
+	if (turn % 4 == 0)
+		telem_persist();
+	TELEM_EVENT(net, "inner", TELEM_F("x", 1));
+	telem_level_set("net", turn % 3 == 0 ? TELEM_OFF : turn % 3 == 1 ? TELEM_SUM : TELEM_ALL);
+	check_detached(turn % 2 ? telem_detach_async(id) : telem_detach(id));
+	turn++;
+	return 0;
+}
+
+static void *request_and_go_on(void *arg)
+{
+	for (int i = 0; i < *(const int *)arg; i++) {
+		request(1);
+		TELEM_EVENT(quiet, "unrelated", TELEM_F("x", 1));
+	}
+	__atomic_fetch_add(&threads_done, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void handlers_may_change_everything_while_others_are_called(void **state)
+{
+	pthread_t threads[EMITTERS];
+	uint64_t unrelated = 0, requests = 0;
+	int rounds = 4000 / (int)proc_slowness();
+
+	(void)state;
+	wrong_results = inner_calls = threads_done = 0;
+	assert_int_equal(telem_attach("unrelated", "quiet.unrelated", tally, &unrelated), 0);
+	assert_int_equal(telem_attach("change", "net.request", change_beside_others, NULL), 0);
+	assert_int_equal(telem_attach("requests", "net.request", tally, &requests), 0);
+	seal();
+	for (int i = 0; i < EMITTERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, request_and_go_on, &rounds), 0);
+	WAIT_UNTIL(__atomic_load_n(&threads_done, __ATOMIC_ACQUIRE) == EMITTERS, 20000);
+	for (int i = 0; i < EMITTERS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(wrong_results, 0);
+	assert_int_equal(read_tally(&unrelated), EMITTERS * rounds);
+	assert_int_equal(read_tally(&requests), EMITTERS * rounds);
+	assert_true(inner_calls > 0);
+	assert_int_equal(telem_list_handlers("net.inner", NULL, 0), 0);
+}
+
 static void a_forked_child_has_the_handlers_and_nobody_inside(void **state)
 {
 	uint64_t count = 0;
@@ -727,6 +803,7 @@ int main(void)
 		MODES(detaching_without_waiting_does_not),
 		MODES(a_thread_that_ends_inside_is_not_waited_for),
 		MODES(levels_may_change_under_load),
+		MODES(handlers_may_change_everything_while_others_are_called),
 		MODES(a_forked_child_has_the_handlers_and_nobody_inside),
 		MODES(more_handlers_than_the_limit_are_refused),
 	};

@@ -5,6 +5,8 @@
 #
 # A plugin's sites keep their names when it has gone; a second copy of libtelem in one
 # process stays silent and says why; a plugin that brings its own copy may be unloaded.
+# The library can be loaded late, where little thread-local storage is left, and into
+# programs that know nothing of it.
 set -eu
 
 build=$(cd "${1:-${B:-build}}" && pwd)
@@ -101,13 +103,90 @@ int main(int argc, char **argv)
 		assert(telem_flush(1000000000) == 0);
 	}
 	telem_sync();
+	/* One that comes when the plugin has gone. */
+	char late[4096];
+	snprintf(late, sizeof late, "%s.late", argv[3]);
+	assert(telem_sink_file(late) >= 0);
+	assert(telem_flush(1000000000) == 0);
 	telem_stats(&stats);
 	assert(stats.sites >= 1 && stats.queued == 0);
 	telem_stop();
 	telem_stats(&stats);
 	fprintf(stderr, "%llu events\n", (unsigned long long)stats.emitted);
-	assert(stats.emitted == (argv[2][0] == 'o' ? 20 : 100));
+	/* o: its own copy's are not ours; q: quiet, its class is off. */
+	assert(stats.emitted == (strchr("oq", argv[2][0]) ? 20 : 100));
 	return 0;
+}
+END
+
+# Takes what there is of static thread-local storage, then loads the plugin.
+cat >"$dir/eaten.c" <<'END'
+__thread char eaten[32] __attribute__((tls_model("initial-exec")));
+char *eat(void);
+char *eat(void) { return eaten; }
+END
+cat >"$dir/tls.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	int count = argc > 2 ? atoi(argv[2]) : 0, i;
+	int (*start)(void);
+	void (*work)(void);
+	void *plugin, *function;
+	char path[4096];
+
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof path, "%s/eaten%d.so", argv[1], i);
+		if (!dlopen(path, RTLD_NOW))
+			break;
+	}
+	printf("%d\n", i);
+	if (argc < 4)
+		return 0;
+	plugin = dlopen(argv[3], RTLD_NOW);
+	if (!plugin) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 1;
+	}
+	function = dlsym(plugin, "plugin_start");
+	memcpy(&start, &function, sizeof start);
+	function = dlsym(plugin, "plugin_work");
+	memcpy(&work, &function, sizeof work);
+	if (i != count || start() != 0)
+		return 2;
+	work();
+	return 0;
+}
+END
+cat >"$dir/large.c" <<'END'
+#include "emitter/telem.h"
+TELEM_CLASS(large, "of a program whose threads are large", TELEM_ALL);
+static __thread char local[1 << 20];
+int main(void)
+{
+	struct telem_statistics stats;
+	local[4711] = 1;
+	if (telem_start(NULL) != 0)
+		return 1;
+	TELEM_COUNT(large, "one", (unsigned)local[4711]);
+	telem_stop();
+	telem_stats(&stats);
+	return !(stats.emitted == 1 && stats.queued == 0);
+}
+END
+cat >"$dir/preloaded.c" <<'END'
+#include <stdlib.h>
+#include "emitter/telem.h"
+TELEM_CLASS(early, "from before main()", TELEM_ALL);
+__attribute__((constructor)) static void begin(void)
+{
+	telem_start(NULL);
+	telem_free(char, telem_malloc(char, 100));
+	TELEM_COUNT(early, "begun", 1);
 }
 END
 
@@ -116,13 +195,43 @@ $cc "$dir/host.c" "$build/libtelem.so" $rpath -ldl -pthread -o "$dir/host"
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.so" $rpath -o "$dir/shared.so"
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.a" -pthread -o "$dir/static.so"
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.a" -pthread -Wl,-Bsymbolic -o "$dir/own.so"
+$cc "$dir/tls.c" -ldl -o "$dir/tls"
+$cc "$dir/large.c" "$build/libtelem.so" $rpath -pthread -o "$dir/large"
+$cc -fPIC -shared "$dir/preloaded.c" "$build/libtelem.so" $rpath -o "$dir/preloaded.so"
+$cc -fPIC -shared "$dir/eaten.c" -o "$dir/eaten.so"
+for i in $(seq 0 255); do
+	cp "$dir/eaten.so" "$dir/eaten$i.so"
+done
 
 check "a plugin's sites come and go with it" "$dir/host" "$dir/shared.so" shared "$dir/shared.telem"
 check "their names are told after it has gone" \
 	sh -c "tail -c 8192 '$dir/shared.telem' | grep -a -q 'of the plugin' &&
 	grep -a -q \"plugin's counter\" '$dir/shared.telem' && grep -a -q 'of another file' '$dir/shared.telem'"
+check "also to who comes when it has gone" \
+	sh -c "grep -a -q 'of the plugin' '$dir/shared.telem.late' &&
+	grep -a -q \"a plugin's\" '$dir/shared.telem.late'"
+check "a level set before it is loaded holds" \
+	env TELEM=plugin=off "$dir/host" "$dir/shared.so" quiet "$dir/quiet.telem"
 check "a plugin linked with the archive joins the program's stream" "$dir/host" "$dir/static.so" archive "$dir/static.telem"
 check "and is in it" grep -a -q "of the plugin" "$dir/static.telem"
 check "a copy that is the plugin's own stays silent and says why" "$dir/host" "$dir/own.so" own "$dir/own.telem"
 check "and is not in it" sh -c "! grep -a -q 'of the plugin' '$dir/own.telem'"
+
+# All but 128 bytes of what the loader keeps for such as us is taken.
+taken=$(($("$dir/tls" "$dir" 256) - 4))
+check "it can be loaded where $((taken * 32)) bytes of static thread-local storage are taken" \
+	"$dir/tls" "$dir" "$taken" "$dir/shared.so"
+check "so can a plugin that has it inside" "$dir/tls" "$dir" "$taken" "$dir/own.so"
+check "a program whose threads are larger than ours can start it" "$dir/large"
+
+# In every process of a shell, from its constructors to its exit.
+script='x=$(echo one | cat; echo two); echo "$x" | sort; (exit 3)'
+cat >"$dir/preload.sh" <<'END'
+sh -c "$SCRIPT" >"$DIR/plain" || plain=$?
+LD_PRELOAD="$DIR/preloaded.so" sh -c "$SCRIPT" >"$DIR/preloaded" || preloaded=$?
+cmp "$DIR/plain" "$DIR/preloaded" && [ "$plain" = 3 ] && [ "$preloaded" = 3 ] &&
+LD_PRELOAD="$DIR/preloaded.so" ldd /bin/sh | grep -q 'libc'
+END
+check "preloaded into a shell and its children it changes nothing" \
+	env DIR="$dir" SCRIPT="$script" sh "$dir/preload.sh"
 exit $failed

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -116,6 +117,12 @@ static struct telem_statistics statistics(void)
 	return stats;
 }
 
+static void *emit_once(void *arg)
+{
+	TELEM_COUNT(loud, "once", 1);
+	return arg;
+}
+
 static void *emit_for_ever(void *arg)
 {
 	for (;;) {
@@ -169,26 +176,54 @@ static int child_fork(const char *arg)
 	_exit(0);                        /* no goodbye: only the closed connection tells */
 }
 
+/* All that takes the lock, or malloc()'s: tasks and threads that come and go, and memory. */
+static void *work_for_ever(void *arg)
+{
+	for (size_t turn = 0;; turn++) {
+		int task = telem_task_new("short");
+		pthread_t thread;
+
+		CHECK(task > 0 && telem_task_enter(task) == 0);
+		TELEM_COUNT(loud, "steady", 1);
+		telem_free(char, telem_malloc(char, 1 + turn % 5000));
+		telem_task_leave();
+		telem_task_end(task);
+		if (turn % 64 == 0) {
+			CHECK(pthread_create(&thread, NULL, emit_once, NULL) == 0);
+			pthread_join(thread, NULL);
+		}
+		sched_yield();
+	}
+	return arg;
+}
+
 static int child_fork_many(const char *arg)
 {
+	enum { AT_ONCE = 8 };
 	int forks = atoi(arg);
+	pid_t children[AT_ONCE];
 
 	CHECK(telem_start(NULL) == 0);
-	in_background(emit_for_ever);
+	in_background(work_for_ever);
 	in_background(flush_for_ever);
-	for (int i = 0; i < forks; i++) {
+	for (int i = 0; i < forks + AT_ONCE; i++) {
+		pid_t *child = &children[i % AT_ONCE];
 		int status;
-		pid_t child = fork();
 
-		CHECK(child >= 0);
-		if (child == 0) {
+		if (i >= AT_ONCE) {
+			CHECK(waitpid(*child, &status, 0) == *child);
+			CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+		}
+		if (i >= forks)
+			continue;
+		*child = fork();
+		CHECK(*child >= 0);
+		if (*child == 0) {
 			alarm(20);
 			if (i % 4)
 				emit(3);
 			exit(5);
 		}
-		CHECK(waitpid(child, &status, 0) == child);
-		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
 	}
 	return 0;
 }
@@ -208,6 +243,112 @@ static int child_raw_fork(const char *arg)
 	}
 	CHECK(waitpid(child, &status, 0) == child);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	return 0;
+}
+
+/* What a program, or its malloc(), may do round a fork(). */
+static uint64_t hooks_run;
+static int fork_turn;
+static void *hook_memory;
+static void on_fork(void)
+{
+	hooks_run++;
+	TELEM_COUNT(loud, "in hook", 1);
+	telem_free(char, hook_memory);
+	hook_memory = telem_malloc(char, 100);
+}
+static void on_fork_late(void)
+{
+	if (fork_turn % 2)
+		on_fork();
+}
+
+static void *fork_once(void *arg)
+{
+	int status;
+	pid_t child = fork();            /* with this thread's first events in the hooks */
+
+	CHECK(child >= 0);
+	if (child == 0) {
+		alarm(20);
+		emit(3);
+		exit(5);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	return arg;
+}
+
+static bool keep_counting;
+static void *count_until_told(void *arg)
+{
+	while (__atomic_load_n(&keep_counting, __ATOMIC_RELAXED)) {
+		TELEM_COUNT(loud, "beside", 1);
+		++*(uint64_t *)arg;
+	}
+	return NULL;
+}
+
+static int child_fork_hooks(const char *arg)
+{
+	uint64_t beside = 0;
+	pthread_t counting, thread;
+
+	/* Those from before the library's own run while it holds its lock. */
+	CHECK(pthread_atfork(on_fork, on_fork, on_fork) == 0);
+	CHECK(telem_start(NULL) == 0);
+	CHECK(pthread_atfork(on_fork_late, on_fork_late, on_fork_late) == 0);
+	__atomic_store_n(&keep_counting, true, __ATOMIC_RELAXED);
+	CHECK(pthread_create(&counting, NULL, count_until_told, &beside) == 0);
+	for (fork_turn = 0; fork_turn < atoi(arg); fork_turn++) {
+		CHECK(pthread_create(&thread, NULL, fork_once, NULL) == 0);
+		pthread_join(thread, NULL);
+	}
+	__atomic_store_n(&keep_counting, false, __ATOMIC_RELAXED);
+	pthread_join(counting, NULL);
+	CHECK(hooks_run >= 2 * (uint64_t)atoi(arg));
+	CHECK(statistics().emitted == beside + hooks_run);
+	telem_stop();
+	CHECK(statistics().queued == 0);
+	return 0;
+}
+
+/* Parent and children speak at the same time; what is open is the parent's. */
+static int child_fork_sinks(const char *dir)
+{
+	enum { CHILDREN = 20 };
+	pid_t children[CHILDREN];
+	char path[200];
+
+	CHECK(telem_start(&(struct telem_options){ .config = "flush=1ms", .linger_ns = 10 * S }) == 0);
+	snprintf(path, sizeof path, "%s/run", dir);
+	CHECK(telem_sink_file(path) >= 0);
+	snprintf(path, sizeof path, "%s/fifo", dir);
+	CHECK(telem_sink_fifo(path) >= 0);
+	for (int i = 0; i < CHILDREN; i++) {
+		emit(100);               /* waits in this thread's ring, of which the child has a copy */
+		children[i] = fork();
+		CHECK(children[i] >= 0);
+		if (children[i] == 0) {
+			alarm(20);
+			for (int turn = 0; i % 3 && turn < 10; turn++) {
+				TELEM_COUNT(loud, "of a child", 1);
+				telem_flush(S);
+			}
+			if (i % 2)
+				exit(5);
+			_exit(5);
+		}
+		emit(100);
+	}
+	for (int i = 0; i < CHILDREN; i++) {
+		int status;
+
+		CHECK(waitpid(children[i], &status, 0) == children[i]);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	}
+	telem_stop();
+	CHECK(statistics().queued == 0);
 	return 0;
 }
 
@@ -309,14 +450,25 @@ static int child_dispositions(const char *arg)
 static int child_burst(const char *arg)
 {
 	struct pollfd in = { .fd = 0, .events = POLLIN };
+	struct sigaction before[65], after[65];
+	sigset_t pending;
 
 	(void)arg;
+	memset(before, 0, sizeof before);
+	memset(after, 0, sizeof after);
+	for (int i = 1; i < 65; i++)
+		sigaction(i, NULL, &before[i]);
 	CHECK(telem_start(NULL) == 0);
 	say("started");
 	while (poll(&in, 1, 0) == 0)
 		emit(2000);
+	/* Readers have died meanwhile. */
+	for (int i = 1; i < 65; i++)
+		sigaction(i, NULL, &after[i]);
+	CHECK(same_actions(before, after));
+	CHECK(sigpending(&pending) == 0 && !sigismember(&pending, SIGPIPE));
 	telem_stop();
-	statistics();
+	CHECK(statistics().queued == 0);
 	return 0;
 }
 
@@ -328,6 +480,12 @@ static void emit_in_destructor(void *arg)
 	TELEM_COUNT(loud, "in destructor", 1);
 	TELEM_SPAN(loud, "in destructor")
 		TELEM_ALLOC(struct telem_site, 1);
+	if (UNDER_TSAN) {                /* whose malloc() has had its last word in this thread */
+		TELEM_ALLOC(char, 100);
+		TELEM_FREE(char, 100);
+	} else {
+		telem_free(char, telem_malloc(char, 100));
+	}
 	if (__atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED) < 6)
 		pthread_setspecific(late_key, arg);
 }
@@ -398,22 +556,15 @@ static int child_signals(const char *arg)
 	return 0;
 }
 
-static void *emit_once(void *arg)
-{
-	TELEM_COUNT(loud, "once", 1);
-	return arg;
-}
-
 static int child_threads(const char *arg)
 {
 	int threads = atoi(arg);
 	struct telem_statistics stats;
 	uint64_t before_kib = 0;
 
+	CHECK(telem_start(&(struct telem_options){ .config = "ring=64K" }) == 0);
 	if (strchr(arg, '/'))
-		CHECK(telem_start(NULL) == 0 && telem_sink_fd(open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0);
-	else
-		CHECK(telem_start(NULL) == 0);
+		CHECK(telem_sink_fd(open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0);
 	for (int i = 0; i < threads; i += 10) {
 		pthread_t some[10];
 
@@ -425,11 +576,12 @@ static int child_threads(const char *arg)
 			before_kib = rss_kib();
 	}
 	/* A sanitizer keeps what was freed. */
-	CHECK(rss_kib() < before_kib + (proc_slowness() > 1 ? 512 << 10 : 8 << 10));
+	CHECK(rss_kib() < before_kib + (proc_slowness() > 1 ? 512 << 10 : 16 << 10));
 	telem_stop();
 	stats = statistics();
 	CHECK(stats.emitted == (uint64_t)threads);
 	CHECK(stats.queued == 0);
+	/* With every ring there may be: how many are waiting for the flusher is the machine's. */
 	CHECK(stats.memory_bytes < 256 << 20);
 	return 0;
 }
@@ -454,13 +606,37 @@ static int child_unheard(const char *arg)
 	return 0;
 }
 
-/* How long a million events take, again and again, whoever reads. */
+static int by_size(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* What the slowest of a thousand events takes: no preemption, there are fewer of those. */
+static uint64_t tail_ns(void)
+{
+	enum { EVENTS = 20000 };
+	static uint64_t took_ns[EVENTS];
+
+	for (int i = 0; i < EVENTS; i++) {
+		uint64_t begin = now_ns();
+
+		emit(1);
+		took_ns[i] = now_ns() - begin;
+	}
+	qsort(took_ns, EVENTS, sizeof *took_ns, by_size);
+	return took_ns[EVENTS - EVENTS / 1000];
+}
+
+/* How long 20,000 events take at best, the slow ones of them, and memory: again and again,
+ * whoever reads. */
 static int child_timing(const char *arg)
 {
 	struct pollfd in = { .fd = 0, .events = POLLIN };
 
 	(void)arg;
-	CHECK(telem_start(NULL) == 0);
+	CHECK(telem_start(&(struct telem_options){ .linger_ns = 10 * S }) == 0);
 	say("started");
 	while (poll(&in, 1, 0) == 0) {
 		uint64_t best = UINT64_MAX;
@@ -472,9 +648,11 @@ static int child_timing(const char *arg)
 			begin = now_ns() - begin;
 			best = begin < best ? begin : best;
 		}
-		say("%" PRIu64 " %" PRIu64, best, rss_kib());
+		say("%" PRIu64 " %" PRIu64 " %" PRIu64, best, tail_ns(), rss_kib());
 	}
-	_exit(0);
+	telem_stop();
+	CHECK(statistics().queued == 0);
+	return 0;
 }
 
 /* Where these are cancelled: nowhere in the library. */
@@ -566,8 +744,7 @@ static int child_cancel_blocked(const char *arg)
 /* Says when it exits, with whatever reader it has. */
 static int child_exit_when_told(const char *arg)
 {
-	(void)arg;
-	CHECK(telem_start(NULL) == 0);
+	CHECK(telem_start(&(struct telem_options){ .linger_ns = strtoull(arg, NULL, 10) }) == 0);
 	say("started");
 	wait_for_a_byte();
 	emit(300000);
@@ -652,6 +829,19 @@ static int child_start_only(const char *arg)
 	return 0;
 }
 
+/* Becomes another program of the same number, and leaves as if killed: its socket stays. */
+static int child_again(const char *arg)
+{
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	emit(3);
+	telem_flush(5 * S);
+	say("first");
+	wait_for_a_byte();
+	execl("/proc/self/exe", "test_process", "start_only", "", NULL);
+	_exit(98);
+}
+
 static int child_idle(const char *arg)
 {
 	(void)arg;
@@ -670,7 +860,8 @@ static const struct scenario { const char *name; int (*run)(const char *argument
 	{ "timing", child_timing }, { "exit_when_told", child_exit_when_told }, { "disk_full", child_disk_full },
 	{ "small_disk", child_small_disk }, { "no_descriptors", child_no_descriptors },
 	{ "start_only", child_start_only }, { "idle", child_idle }, { "cancel", child_cancel },
-	{ "cancel_blocked", child_cancel_blocked },
+	{ "cancel_blocked", child_cancel_blocked }, { "fork_hooks", child_fork_hooks },
+	{ "fork_sinks", child_fork_sinks }, { "again", child_again },
 };
 
 /* ================ the tests =================================================== */
@@ -775,7 +966,7 @@ static void no_forked_child_hangs_whatever_other_threads_do(void **state)
 	/* ASan's own allocator may be locked at fork(), and is not in the child's reach. */
 	if (UNDER_TSAN || UNDER_ASAN)
 		skip();
-	run("fork_many", scaled(500), 60000);
+	run("fork_many", scaled(10000), 180000);
 }
 
 static void a_child_forked_behind_our_back_can_exit(void **state)
@@ -787,6 +978,43 @@ static void a_child_forked_behind_our_back_can_exit(void **state)
 	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "raw_fork", ""), .out = PROC_PIPE,
 			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"));
 	assert_int_equal(proc_wait_exit(child, 20000), 0);
+}
+
+static void hooks_of_a_fork_may_emit_and_free(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || UNDER_ASAN)
+		skip();
+	run("fork_hooks", scaled(200), 60000);
+}
+
+static void read_recording(const char *path);
+
+static void forked_children_write_nothing_into_what_is_their_parents(void **state)
+{
+	const char *path = fixture_path(fixture, "fifo");
+	struct proc *child;
+	struct reader *fifo;
+
+	(void)state;
+	if (UNDER_TSAN)
+		skip();
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fifo = reader = reader_new(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "fork_sinks", fixture->dir), .out = PROC_PIPE);
+	/* Each block whole and in its order, or the reader says so. */
+	READ_UNTIL(fifo, (fifo->at_end = false, proc_pump(0), fifo->has_bye));
+	assert_int_equal(proc_wait_exit(child, 20000), 0);
+	read_recording(fixture_path(fixture, "run"));
+	for (struct reader *who = fifo; who; who = who == fifo ? reader : NULL) {
+		assert_int_equal(who->pid, proc_pid(child));
+		assert_int_equal(who->gap_count, 0);
+		assert_int_equal(who->event_count, 4000);
+		assert_int_equal(reader_site(who, "loud.said")->count, 4000);
+		assert_int_equal(reader_site(who, "loud.of a child")->count, 0);
+		reader_check_books(who);
+	}
+	reader_free(fifo);
 }
 
 static void nothing_of_ours_is_open_after_exec(void **state)
@@ -966,6 +1194,9 @@ static void events_of_exit_handlers_and_thread_destructors_are_counted(void **st
 	assert_int_equal(reader_site(reader, "loud.at exit")->event_count, 1);
 	/* After our own destructor an event has no ring to go to, and is counted as lost. */
 	assert_in_range(reader_site(reader, "loud.in destructor")->count, 4, 8);
+	assert_in_range(reader_site(reader, "mem.char")->count, 4, 8);
+	assert_int_equal(reader_site(reader, "mem.char")->min, reader_site(reader, "mem.char")->count);
+	assert_int_equal(reader_site(reader, "mem.char")->max, reader_site(reader, "mem.char")->sum);
 	assert_int_equal(reader_site(reader, "loud.in thread")->event_count, 1);
 	reader_check_books(reader);
 }
@@ -1014,7 +1245,7 @@ static void signal_handlers_add_up_while_somebody_reads(void **state)
 static void threads_of_one_event_are_all_counted_and_memory_is_flat(void **state)
 {
 	(void)state;
-	run("threads", scaled(100000), 60000);
+	run("threads", scaled(100000), 180000);
 }
 
 static void threads_of_one_event_are_all_counted_while_somebody_reads(void **state)
@@ -1022,8 +1253,8 @@ static void threads_of_one_event_are_all_counted_while_somebody_reads(void **sta
 	char argument[40];
 
 	(void)state;
-	snprintf(argument, sizeof argument, "%s/heard", scaled(30000));
-	run("threads", argument, 60000);
+	snprintf(argument, sizeof argument, "%s/heard", scaled(100000));
+	run("threads", argument, 180000);
 }
 
 static void ten_million_events_nobody_hears_take_no_memory(void **state)
@@ -1034,11 +1265,13 @@ static void ten_million_events_nobody_hears_take_no_memory(void **state)
 
 /* ---- slow readers, ends ---- */
 
-static uint64_t timing(struct proc *child, uint64_t *kib)
+struct timing { uint64_t best_ns, tail_ns, kib; };
+
+static struct timing timing(struct proc *child)
 {
+	struct timing timing;
 	const char *line;
 	char *end;
-	uint64_t ns;
 
 	proc_mark(child, PROC_OUT);
 	proc_wait_text(child, PROC_OUT, "\n", 10000);
@@ -1048,26 +1281,34 @@ static uint64_t timing(struct proc *child, uint64_t *kib)
 	line += strlen(line) - 1;
 	while (line[-1] != '\n')
 		line--;
-	ns = strtoull(line, &end, 10);
-	*kib = strtoull(end, NULL, 10);
-	return ns;
+	timing.best_ns = strtoull(line, &end, 10);
+	timing.tail_ns = strtoull(end, &end, 10);
+	timing.kib = strtoull(end, NULL, 10);
+	return timing;
 }
 
 static void a_stopped_reader_does_not_slow_the_program_nor_make_it_grow(void **state)
 {
 	struct proc *child = START("timing", "");
-	uint64_t unheard_ns, stalled_ns, before_kib, after_kib;
+	struct timing unheard, stalled;
 
 	(void)state;
 	proc_wait_line(child, PROC_OUT, "started", 10000);
-	unheard_ns = timing(child, &before_kib);
+	unheard = timing(child);
 	reader = view(proc_pid(child));
-	for (int i = 0; i < 10; i++)
-		stalled_ns = timing(child, &after_kib);
-	/* Loose: the machine has other work. To a lock or a system call it would be 10 x. */
-	assert_true(stalled_ns < 5 * unheard_ns + 2 * MS);
-	assert_true(after_kib < before_kib + (8 << 10) * (uint64_t)proc_slowness());
 	reader->is_lossy = true;
+	for (int i = 0; i < 10; i++)
+		stalled = timing(child);
+	/* Loose: the machine has other work. To a lock or a system call it would be 10 x. */
+	assert_true(stalled.best_ns < 5 * unheard.best_ns + 2 * MS);
+	assert_true(stalled.tail_ns < 20 * unheard.tail_ns + MS / 20 * (uint64_t)proc_slowness());
+	assert_true(stalled.kib < unheard.kib + (8 << 10) * (uint64_t)proc_slowness());
+	/* What it missed is known to the last event. */
+	proc_close_stdin(child);
+	READ_UNTIL(reader, (proc_pump(0), reader->at_end));
+	assert_int_equal(proc_wait_exit(child, 20000), 0);
+	reader_check_books(reader);
+	assert_true(reader->bye.dropped > 0);
 }
 
 static void an_exit_without_a_reader_is_quick(void **state)
@@ -1082,6 +1323,22 @@ static void an_exit_without_a_reader_is_quick(void **state)
 	begin = proc_now_ms();
 	assert_int_equal(proc_wait_exit(child, 5000), 0);
 	assert_in_range(proc_now_ms() - begin, 0, 400 * proc_slowness());
+}
+
+/* Nobody reads the FIFO, nobody is at the other end, and a viewer came and went. */
+static void an_exit_does_not_linger_for_sinks_without_a_reader(void **state)
+{
+	char setting[200];
+	struct proc *child;
+
+	(void)state;
+	snprintf(setting, sizeof setting, "TELEM=sink=fifo:%s;sink=connect:127.0.0.1:%u", fixture_path(fixture, "fifo"),
+		 fixture_free_port());
+	child = START("exit_when_told", "60000000000", setting);
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	reader_free(view(proc_pid(child)));
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
 }
 
 static void an_exit_with_a_stalled_reader_takes_the_linger_time(void **state)
@@ -1264,6 +1521,68 @@ static void sockets_of_the_dead_are_removed_by_the_next_program_and_no_others(vo
 	close(fds[1]);
 }
 
+/* As a program of another PID namespace that has the same number. */
+static void a_socket_that_somebody_listens_on_is_left_to_him(void **state)
+{
+	char name[64], byte = 'x';
+	int ends[2], listening, status;
+	glob_t found = { .gl_pathc = 0 };
+	const char *pattern, *path;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(mkdir(fixture_path(fixture, "telem"), 0700), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		if (read(ends[0], &byte, 1) != 1 || dup2(ends[0], 0) < 0 || dup2(open("/dev/null", O_WRONLY), 1) < 0)
+			_exit(97);
+		execl("/proc/self/exe", "test_process", "start_only", "", NULL);
+		_exit(98);
+	}
+	snprintf(name, sizeof name, "%d.sock", (int)child);
+	path = leave_socket(name, &listening);
+	pattern = fixture_path(fixture, "telem/%d-*.sock", (int)child);
+	assert_int_equal(write(ends[1], &byte, 1), 1);
+	WAIT_UNTIL(glob(pattern, 0, NULL, &found) == 0, 10000);
+	reader = reader_unix(found.gl_pathv[0]);
+	READ_UNTIL(reader, reader->kind_count[KIND_SINK] > 0);
+	assert_int_equal(reader->pid, child);
+	assert_int_equal(write(ends[1], &byte, 1), 1);
+	reader_to_end(reader);
+	assert_int_equal(reader->bye.emitted, 10);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(access(found.gl_pathv[0], F_OK), -1);
+	globfree(&found);
+	close(listening);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void a_program_with_the_number_of_a_dead_one_is_another(void **state)
+{
+	struct proc *child = START("again", "");
+	struct reader *first;
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "first", 10000);
+	first = view(proc_pid(child));
+	tell(child);
+	proc_wait_line(child, PROC_OUT, "start 0", 10000);
+	reader = view(proc_pid(child));
+	assert_int_equal(reader->pid, first->pid);
+	assert_true(reader->stream != first->stream);
+	reader_to_end(first);
+	assert_false(first->has_bye);
+	reader_free(first);
+	tell(child);
+	reader_to_end(reader);
+	assert_int_equal(reader->bye.emitted, 10);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+}
+
 static void a_file_in_place_of_the_socket_is_left_alone(void **state)
 {
 	pid_t child;
@@ -1347,6 +1666,8 @@ int main(int argc, char **argv)
 		TEST(a_forked_child_has_a_stream_of_its_own_once_it_speaks),
 		TEST(no_forked_child_hangs_whatever_other_threads_do),
 		TEST(a_child_forked_behind_our_back_can_exit),
+		TEST(hooks_of_a_fork_may_emit_and_free),
+		TEST(forked_children_write_nothing_into_what_is_their_parents),
 		TEST(nothing_of_ours_is_open_after_exec),
 		TEST(exiting_while_threads_emit_keeps_the_status_and_errno),
 		TEST(a_cancelled_thread_leaves_no_lock_held),
@@ -1366,6 +1687,7 @@ int main(int argc, char **argv)
 		TEST(ten_million_events_nobody_hears_take_no_memory),
 		TEST(a_stopped_reader_does_not_slow_the_program_nor_make_it_grow),
 		TEST(an_exit_without_a_reader_is_quick),
+		TEST(an_exit_does_not_linger_for_sinks_without_a_reader),
 		TEST(an_exit_with_a_stalled_reader_takes_the_linger_time),
 		TEST(a_full_disk_costs_events_never_the_file),
 		TEST(a_small_file_system_that_fills_up_leaves_a_good_file),
@@ -1374,6 +1696,8 @@ int main(int argc, char **argv)
 		TEST(a_socket_path_that_is_too_long_is_no_failure),
 		TEST(a_stale_socket_is_replaced),
 		TEST(sockets_of_the_dead_are_removed_by_the_next_program_and_no_others),
+		TEST(a_socket_that_somebody_listens_on_is_left_to_him),
+		TEST(a_program_with_the_number_of_a_dead_one_is_another),
 		TEST(a_file_in_place_of_the_socket_is_left_alone),
 		TEST(without_descriptors_it_does_not_spin_and_recovers),
 		TEST(an_idle_program_makes_no_system_call),
