@@ -335,6 +335,8 @@ uint64_t clock_resolution_ns(void);
 int flusher_start(void);
 /* Locked, but not while it waits for the thread to go. */
 void flusher_stop(uint64_t linger_ns);
+/* Does a thread of that generation belong to nobody any more? Locked. */
+bool flusher_is_left(uint64_t generation);
 /* Is this its thread? For signal handlers, too. */
 bool flusher_is_self(void);
 /* Makes the flusher look round now. Any thread, locked or not, and signal handlers. */

@@ -27,6 +27,7 @@ static struct {
 	/* locked */
 	pthread_t thread;
 	bool has_thread;
+	uint64_t generation;         /* of the thread: another one is on its own, and touches nothing */
 	bool stop_wanted, sync_wanted;
 	uint64_t linger_ns;
 	uint64_t fence_wanted, fence_passed;
@@ -125,12 +126,18 @@ void flusher_thread_ended(void)
 	emitter_unlock();
 }
 
+/* Locked. */
+static void discard_rings(void)
+{
+	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
+		drain(thread, UINT64_MAX, 0, true);
+}
+
 /* At the stop: what is left, or comes now from threads that had begun to record, is lost. */
 static void discard_all(void)
 {
 	emitter_lock();
-	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
-		drain(thread, UINT64_MAX, 0, true);
+	discard_rings();
 	emitter_unlock();
 }
 
@@ -327,7 +334,8 @@ static bool see_closing(void)
 	return any;
 }
 
-static void turn(uint64_t now_ns)
+/* False: this thread was left behind, in a reporter. */
+static bool turn(uint64_t now_ns, uint64_t generation)
 {
 	uint32_t streaming_count = count_streaming();
 	bool listens = streaming_count > 0, fence = false, begins, closing, stop, is_due;
@@ -364,8 +372,8 @@ static void turn(uint64_t now_ns)
 		cost_measure();
 	if (listens && is_due)
 		drain_all(now_ns);
-	if (listens && now_ns >= flusher.next_tick_ns)
-		reporters_ask();
+	if (listens && now_ns >= flusher.next_tick_ns && !reporters_ask(generation))
+		return false;
 	emitter_lock();
 	if (listens) {
 		tell_news(now_ns);
@@ -385,6 +393,12 @@ static void turn(uint64_t now_ns)
 		flusher.fence_number = stream.number;
 	}
 	pass_fence();
+	return true;
+}
+
+bool flusher_is_left(uint64_t generation)
+{
+	return generation != flusher.generation;
 }
 
 /* ---- waiting ---- */
@@ -603,8 +617,8 @@ static void close_all(struct watched *watched)
 static void *run(void *arg)
 {
 	static struct watched watched;
+	uint64_t generation = (uint64_t)(uintptr_t)arg;
 
-	(void)arg;
 	for (;;) {
 		uint64_t now_ns;
 		bool stop;
@@ -614,7 +628,8 @@ static void *run(void *arg)
 		now_ns = clock_ns();
 		retry_all(now_ns);
 		dump_wanted(now_ns);
-		turn(now_ns);
+		if (!turn(now_ns, generation))
+			return NULL;
 		close_leaving();
 		emitter_lock();
 		stop = flusher.stop_wanted;
@@ -622,7 +637,8 @@ static void *run(void *arg)
 		if (stop)
 			break;
 	}
-	turn(clock_ns());
+	if (!turn(clock_ns(), generation))
+		return NULL;
 	dump_wanted(clock_ns());
 	discard_all();
 	/* The last figures, with nothing on its way any more. */
@@ -658,9 +674,10 @@ int flusher_start(void)
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 256 << 10);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&flusher.thread, &attributes, run, NULL);
+	flusher.generation++;
+	err = pthread_create(&flusher.thread, &attributes, run, (void *)(uintptr_t)flusher.generation);
 	if (err == EINVAL)              /* a program with much static TLS: as large as usual, then */
-		err = pthread_create(&flusher.thread, NULL, run, NULL);
+		err = pthread_create(&flusher.thread, NULL, run, (void *)(uintptr_t)flusher.generation);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	if (err) {
@@ -670,6 +687,43 @@ int flusher_start(void)
 	pthread_setname_np(flusher.thread, "telem");
 	flusher.has_thread = true;
 	return 0;
+}
+
+/* The flusher is in a reporter that does not return: what it would have closed is closed
+ * here, and it ends when it comes back. Locked. */
+static void leave_behind(void)
+{
+	flusher.generation++;
+	pthread_detach(flusher.thread);
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_state(&sinks[i]) >= SINK_OPEN) {
+			leases_drop(&sinks[i]);
+			sink_free(&sinks[i]);
+		}
+	if (stream.shared.block)
+		writer_seal(&stream.shared);    /* to nobody: counted as lost */
+	discard_rings();
+	emitter_error("telem_stop: a reporter did not return; the sinks were closed without a goodbye");
+}
+
+/* In its time, or when nothing of the program's holds it up. Not locked. */
+static void join(uint64_t linger_ns)
+{
+	for (uint64_t wait_ns = linger_ns;; wait_ns = 100000000) {
+		uint64_t end = clock_ns() + wait_ns;
+		struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+		bool is_left;
+
+		if (pthread_clockjoin_np(flusher.thread, NULL, CLOCK_MONOTONIC, &until) == 0)
+			return;
+		emitter_lock();
+		is_left = reporter_is_asked_by(flusher.thread);
+		if (is_left)
+			leave_behind();
+		emitter_unlock();
+		if (is_left)
+			return;
+	}
 }
 
 void flusher_stop(uint64_t linger_ns)
@@ -682,7 +736,7 @@ void flusher_stop(uint64_t linger_ns)
 	flusher_wake();
 	emitter_unlock();
 	if (has_thread)
-		pthread_join(flusher.thread, NULL);
+		join(linger_ns);
 	emitter_lock();
 	close_wake_fd();
 	__atomic_store_n(&emitter.coarse_ticks, 0, __ATOMIC_RELAXED);

@@ -143,29 +143,41 @@ static void set(const struct telem_site *site, int64_t value)
 	emitter_unlock();
 }
 
-/* The bytes of the heap it claims. Unlocked: it is the program's code. */
-static int64_t ask(struct reporter *reporter, bool *claims_heap)
+bool reporter_is_asked_by(pthread_t thread)
+{
+	return being_asked && pthread_equal(asking_thread, thread);
+}
+
+/* Adds the bytes of the heap it claims. Unlocked: it is the program's code. False: the program
+ * has stopped meanwhile, and this thread was left behind. */
+static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_bytes, bool *claims_heap)
 {
 	enum telem_reporter_kind kind;
 	telem_reporter_fn *function;
 	void *arg;
 	int64_t value = 0;
-	bool is_good;
+	bool is_good, is_left;
 
 	emitter_lock();
-	function = reporter->function;
+	function = telem_level_(&reporter->site) == TELEM_OFF ? NULL : reporter->function;
 	arg = reporter->arg;
 	kind = reporter->kind;
-	asking_thread = pthread_self();
-	if (function)
+	is_left = flusher_is_left(generation);
+	if (function && !is_left) {
+		asking_thread = pthread_self();
 		__atomic_store_n(&being_asked, reporter, __ATOMIC_RELEASE);
-	emitter_unlock();
-	if (!function || telem_level_(&reporter->site) == TELEM_OFF) {
-		__atomic_store_n(&being_asked, NULL, __ATOMIC_RELEASE);
-		return 0;
 	}
+	emitter_unlock();
+	if (is_left || !function)
+		return !is_left;
 	is_good = function(arg, &value) == 0;
-	__atomic_store_n(&being_asked, NULL, __ATOMIC_RELEASE);
+	emitter_lock();
+	is_left = flusher_is_left(generation);
+	if (pthread_equal(asking_thread, pthread_self()))       /* not one that came after us */
+		__atomic_store_n(&being_asked, NULL, __ATOMIC_RELEASE);
+	emitter_unlock();
+	if (is_left)
+		return false;
 	if (is_good) {
 		reporter->value = value;
 		set(&reporter->site, value);
@@ -175,7 +187,8 @@ static int64_t ask(struct reporter *reporter, bool *claims_heap)
 		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_NONE, 0, "failures"), (int64_t)++failures);
 	}
 	*claims_heap |= kind == TELEM_REPORT_HEAP;
-	return kind == TELEM_REPORT_HEAP ? reporter->value : 0;
+	*heap_bytes += kind == TELEM_REPORT_HEAP ? reporter->value : 0;
+	return true;
 }
 
 void reporters_forget(void)
@@ -185,7 +198,7 @@ void reporters_forget(void)
 		emitter.sites[id].asked_count = 0;
 }
 
-void reporters_ask(void)
+bool reporters_ask(uint64_t generation)
 {
 	struct reporter *first, *reporter;
 	int64_t heap_bytes = 0;
@@ -196,8 +209,10 @@ void reporters_ask(void)
 	first = reporters;
 	emitter_unlock();
 	for (reporter = first; reporter; reporter = reporter->next)
-		heap_bytes += ask(reporter, &has_heap);
+		if (!ask(reporter, generation, &heap_bytes, &has_heap))
+			return false;
 	/* Below 0: they claim more than there is. */
 	if (has_heap)
 		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"), report_malloc_allocated() - heap_bytes);
+	return true;
 }

@@ -6,8 +6,11 @@
 
 #include "emitter/emitter.h"
 
-/* Asks them all. The flusher's, before a tick; not locked. */
-void reporters_ask(void);
+/* Asks them all. The flusher's, before a tick; not locked. False: it was left behind meanwhile
+ * (flusher_is_left()), and must go without touching anything. */
+bool reporters_ask(uint64_t generation);
+/* Is one being asked now, by this thread? Locked. */
+bool reporter_is_asked_by(pthread_t thread);
 void reporters_forget(void);         /* in a child */
 
 /* ---- for those that come along: report_own.c ---- */

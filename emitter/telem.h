@@ -320,7 +320,9 @@ void telem_gc_end(uint32_t generation, const struct telem_gc *gc);
  * A reporter is a function that tells a value when it is asked: each tick, by telemetry's
  * own thread, and only while somebody looks (what nobody wants costs nothing). It is shown
  * as a gauge of class report, under a path like "js/gc-heap". It may be called beside any
- * code of the program's, must be quick, and takes care of its own locks. */
+ * code of the program's, must be quick, and takes care of its own locks: nothing is sent while
+ * it runs. telem_stop() does not wait for one beyond the linger time: then sinks are closed
+ * without a goodbye, and arg must live until it returns. */
 
 enum telem_reporter_kind {
 	TELEM_REPORT_OTHER = 0,

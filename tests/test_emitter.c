@@ -1043,6 +1043,48 @@ static void a_removed_reporter_is_in_use_no_more(void **state)
 	assert_int_equal(times_asked(&asked), 1);
 }
 
+static int reporter_state;           /* 1: is being asked; 2: may return; 3: has returned */
+
+static int block_for_long(void *arg, int64_t *value)
+{
+	(void)arg;
+	*value = 1;
+	__atomic_store_n(&reporter_state, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&reporter_state, __ATOMIC_ACQUIRE) != 2)
+		sched_yield();
+	__atomic_store_n(&reporter_state, 3, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void a_stop_does_not_wait_for_a_reporter(void **state)
+{
+	struct telem_options options = { .ignore_environment = true, .linger_ns = 100 * MS };
+
+	(void)state;
+	assert_int_equal(telem_start(&options), 0);
+	reader = attach_fd(NULL);
+	assert_int_equal(telem_reporter("stuck", TELEM_REPORT_OTHER, TELEM_NONE, block_for_long, NULL), 0);
+	READ_UNTIL(reader, __atomic_load_n(&reporter_state, __ATOMIC_ACQUIRE) == 1);
+	TELEM_COUNT(loud, "while it is stuck", 1);
+	telem_stop();                    /* it may return only behind this */
+	assert_non_null(strstr(telem_error(), "reporter"));
+	assert_int_equal(statistics().queued, 0);
+	reader_free(reader);
+	/* And a new start is whole while the old thread is still in there, and when it comes back. */
+	assert_int_equal(telem_start(&options), 0);
+	assert_int_equal(telem_level_set("report.stuck", TELEM_OFF), 0);
+	reader = attach_fd(NULL);
+	TELEM_COUNT(loud, "after it", 1);
+	hear(reader);
+	assert_int_equal(site("loud.after it")->event_count, 1);
+	__atomic_store_n(&reporter_state, 2, __ATOMIC_RELEASE);
+	READ_UNTIL(reader, __atomic_load_n(&reporter_state, __ATOMIC_ACQUIRE) == 3);
+	TELEM_COUNT(loud, "after it", 1);
+	hear(reader);
+	assert_int_equal(site("loud.after it")->event_count, 2);
+	assert_int_equal(telem_reporter_remove("stuck"), 0);
+}
+
 static void what_nobody_claims_of_the_heap_is_told_also_below_0(void **state)
 {
 	static struct asked asked = { .value = INT64_MAX / 2, .may_leave = true };
@@ -2766,6 +2808,7 @@ int main(void)
 		BESIDE_TEST(a_reporter_is_asked_while_somebody_looks),
 		BESIDE_TEST(without_a_reader_nothing_of_its_own_is_recorded),
 		BESIDE_TEST(a_removed_reporter_is_in_use_no_more),
+		BESIDE_TEST(a_stop_does_not_wait_for_a_reporter),
 		BESIDE_TEST(what_nobody_claims_of_the_heap_is_told_also_below_0),
 		BESIDE_TEST(malloc_and_the_process_report),
 		BESIDE_TEST(threads_report_their_processor_time_by_name),
