@@ -9,20 +9,30 @@
 
 #define JSON_SCHEMA 1
 
+/* Room for any name with its class before it. */
+enum { VALID_BYTES = 8 * LIMIT_NAME_BYTES + 8 };
+
 /* Text as it came; only what is no UTF-8 is replaced, for JSON cannot hold it. */
-static json_t *text(const char *from)
+static const char *valid(char out[VALID_BYTES], const char *from)
 {
-	char valid[4 * LIMIT_NAME_BYTES + 4];
 	size_t length = strlen(from), used = 0;
 
-	for (size_t at = 0; at < length && used + 4 < sizeof valid;) {
+	for (size_t at = 0; at < length && used + UTF8_BYTES < VALID_BYTES;) {
 		uint32_t ch;
 		size_t taken = utf8_decode(from + at, length - at, &ch);
 
-		used += utf8_encode(valid + used, ch);
+		used += utf8_encode(out + used, ch);
 		at += taken ? taken : 1;
 	}
-	return json_stringn(valid, used);
+	out[used] = '\0';
+	return out;
+}
+
+static json_t *text(const char *from)
+{
+	char out[VALID_BYTES];
+
+	return json_string(valid(out, from));
 }
 
 static json_t *number(uint64_t value)
@@ -94,12 +104,45 @@ static json_t *counters(const struct model *model)
 		const struct model_site *site = model_site(model, i);
 		json_t *out;
 
-		if (model_is_timed(site) || site->kind == SITE_ALLOC)
+		if (model_is_timed(site) || model_is_memory(site))
 			continue;
 		out = site_head(model, site);
 		json_object_set_new(out, "count", number(site->count));
 		json_object_set_new(out, "value", site->kind == SITE_GAUGE ? json_integer((json_int_t)site->sum) : number(site->sum));
 		json_object_set_new(out, "rate_per_s", real(site->rate_per_s));
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+/* Of a type the mean, of all that was ever allocated; null of nothing. */
+static json_t *average(const struct model_site *site)
+{
+	return site->count > 0 ? real((double)site->sum / (double)site->count) : json_null();
+}
+
+static json_t *tags(const struct model *model)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+		json_t *out;
+
+		if (site->kind != SITE_TAG)
+			continue;
+		out = json_object();
+		json_object_set_new(out, "name", text(site->name));
+		json_object_set_new(out, "left_bytes", json_integer(model_live_bytes(site->sum, site->max)));
+		json_object_set_new(out, "left_count", json_integer(model_live_bytes(site->count, site->min)));
+		json_object_set_new(out, "allocated_bytes", number(site->sum));
+		json_object_set_new(out, "allocations", number(site->count));
+		json_object_set_new(out, "freed_bytes", number(site->max));
+		json_object_set_new(out, "frees", number(site->min));
+		json_object_set_new(out, "average_bytes", average(site));
+		json_object_set_new(out, "allocations_per_s", real(site->rate_per_s));
+		json_object_set_new(out, "alloc_bytes_per_s", real(site->sum_per_s));
+		json_object_set_new(out, "free_bytes_per_s", real(site->free_per_s));
 		json_array_append_new(list, out);
 	}
 	return list;
@@ -124,6 +167,7 @@ static json_t *memory(const struct model *model)
 		json_object_set_new(type, "allocations", number(site->count));
 		json_object_set_new(type, "freed_bytes", number(site->max));
 		json_object_set_new(type, "frees", number(site->min));
+		json_object_set_new(type, "average_bytes", average(site));
 		json_object_set_new(type, "alloc_bytes_per_s", real(site->sum_per_s));
 		json_object_set_new(type, "free_bytes_per_s", real(site->free_per_s));
 		json_array_append_new(types, type);
@@ -134,6 +178,7 @@ static json_t *memory(const struct model *model)
 	json_object_set_new(out, "alloc_bytes_per_s", real(totals->alloc_per_s));
 	json_object_set_new(out, "free_bytes_per_s", real(totals->free_per_s));
 	json_object_set_new(out, "types", types);
+	json_object_set_new(out, "tags", tags(model));
 	return out;
 }
 
@@ -229,6 +274,56 @@ static json_t *gc(const struct model *model)
 	return out;
 }
 
+static json_t *frame_counters(const struct model *model, const struct model_frame *frame)
+{
+	json_t *out = json_object();
+
+	for (uint32_t i = 0; i < frame->counter_count; i++) {
+		const struct model_site *site = model_site_by_id(model, frame->counters[i].site);
+		char name[2 * LIMIT_NAME_BYTES + 1], key[VALID_BYTES];
+
+		if (site)
+			snprintf(name, sizeof name, "%s.%s", model_class(model, site->class_id)->name, site->name);
+		else
+			snprintf(name, sizeof name, "site %u", (unsigned)frame->counters[i].site);
+		json_object_set_new(out, valid(key, name), number(frame->counters[i].sum));
+	}
+	return out;
+}
+
+/* The latest of each name, and what came of all of them since we looked. */
+static json_t *frames(const struct model *model)
+{
+	static const char *const parts[] = { "time", "heap", "logs", "counter" };
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_frame_count(model); i++) {
+		const struct model_frame *frame = model_frame(model, i);
+		const struct model_site *site = model_site_by_id(model, frame->site);
+		json_t *out = json_object(), *logs = json_object(), *over_parts = json_object();
+
+		for (unsigned severity = 0; severity < SEVERITY_COUNT; severity++)
+			json_object_set_new(logs, severity_name(severity), number(frame->logs[severity]));
+		for (int part = 0; part < 4; part++)
+			json_object_set_new(over_parts, parts[part], number(frame->broke[part]));
+		json_object_set_new(out, "name", text(site ? site->name : ""));
+		json_object_set_new(out, "number", number(frame->number));
+		json_object_set_new(out, "seen", number(frame->seen));
+		json_object_set_new(out, "missed", number(frame->missed));
+		json_object_set_new(out, "duration_ns", number(frame->duration_ns));
+		json_object_set_new(out, "budget_ns", number(frame->budget_ns));
+		json_object_set_new(out, "heap_bytes", json_integer(frame->heap_bytes));
+		json_object_set_new(out, "heap_peak_bytes", json_integer(frame->heap_peak));
+		json_object_set_new(out, "allocations", number(frame->allocations));
+		json_object_set_new(out, "logs", logs);
+		json_object_set_new(out, "counters", frame_counters(model, frame));
+		json_object_set_new(out, "over", number(frame->broken));
+		json_object_set_new(out, "over_parts", over_parts);
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
 static json_t *target_head(const struct model *model)
 {
 	const struct model_target *target = model_target(model);
@@ -260,7 +355,7 @@ int json_write(const struct target *target, const char *state, FILE *out)
 	json_object_set_new(root, "pairs", json_array());
 	json_object_set_new(root, "tasks", tasks(model));
 	json_object_set_new(root, "gc", gc(model));
-	json_object_set_new(root, "frames", json_array());
+	json_object_set_new(root, "frames", frames(model));
 	json_object_set_new(root, "counters", counters(model));
 	json_object_set_new(root, "classes", classes(model));
 	json_object_set_new(root, "link", link_figures(model));

@@ -135,7 +135,8 @@ static int parse_one(int option, struct options *out, struct problem *problem)
 		return EXIT_DONE;
 	case 'p':
 		if (!parse_int(optarg, 0, 9, &number))
-			return bad(problem, "bad panel", optarg, "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes) or 8 (link).");
+			return bad(problem, "bad panel", optarg,
+				   "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes), 8 (link) or 9 (frames).");
 		out->panel = (int)number;
 		return EXIT_DONE;
 	case 'f':

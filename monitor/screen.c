@@ -349,6 +349,9 @@ static void draw_classes_on(const struct model *model, const struct canvas *canv
 				x = canvas_text(canvas, x, y, STYLE(ROLE_ACCENT, ATTR_BOLD), "*");
 		}
 	}
+	/* There are more: Classes has them all. */
+	if (x > canvas->width_cells)
+		canvas_text(canvas, canvas->width_cells - 1, y, STYLE(ROLE_DIM), "…");
 }
 
 static void draw_pulse(const struct screen *screen, const struct canvas *canvas)

@@ -339,6 +339,193 @@ static void a_record_is_a_line_with_its_fields(void **state)
 	assert_int_equal(link_of()->events, 3);
 }
 
+static void a_folded_line_tells_how_many_more_there_were(void **state)
+{
+	(void)state;
+	TELL(LOG, log, .task = 3, .site = SPAN, .time_ns = 1, .severity = 2, .text = text_of("retry 1"));
+	TELL(LOG, log, .task = 3, .site = SPAN, .time_ns = 2, .severity = 2, .text = text_of("retry 3"), .folded = 1234);
+	assert_int_equal(model_line(model, 0)->folded, 1234);
+	assert_int_equal(model_line(model, 1)->folded, 0);
+	assert_int_equal(model_line_count(model), 2);
+}
+
+/* ---- frames ---- */
+
+static void frame_told(uint64_t id, uint64_t number, uint64_t duration_ns, uint64_t broken)
+{
+	TELL(FRAME, frame, .task = 2, .site = id, .number = number, .time_ns = number * 1000, .duration_ns = duration_ns,
+	     .budget_ns = 500, .heap_bytes = -5, .heap_peak = 7, .allocations = 9, .broken = broken,
+	     .figures = LIST(n(0), n(number), n(2), n(0), n(1), n(BYTES_IN), n(40)));
+}
+
+static const struct model_frame *frame_at(uint32_t index) { return model_frame(model, index); }
+
+static void a_frame_is_kept_by_its_name_and_the_latest_of_each_whole(void **state)
+{
+	(void)state;
+	site(9, CLASS_NET, SITE_SPAN);
+	assert_int_equal(model_frame_count(model), 0);
+	frame_told(SPAN, 1, 300, 0);
+	frame_told(9, 1, 1, 0);
+	frame_told(SPAN, 2, 700, BROKE_TIME | BROKE_COUNTER);
+	assert_int_equal(model_frame_count(model), 2);
+	assert_int_equal(frame_at(0)->site, SPAN);
+	assert_int_equal(frame_at(0)->seen, 2);
+	assert_int_equal(frame_at(0)->missed, 0);
+	assert_int_equal(frame_at(0)->number, 2);
+	assert_int_equal(frame_at(0)->time_ns, 2000);
+	assert_int_equal(frame_at(0)->duration_ns, 700);
+	assert_int_equal(frame_at(0)->budget_ns, 500);
+	assert_int_equal(frame_at(0)->heap_bytes, -5);
+	assert_int_equal(frame_at(0)->heap_peak, 7);
+	assert_int_equal(frame_at(0)->allocations, 9);
+	assert_int_equal(frame_at(0)->logs[1], 2);
+	assert_int_equal(frame_at(0)->logs[4], 1);
+	assert_int_equal(frame_at(0)->counter_count, 1);
+	assert_int_equal(frame_at(0)->counters[0].site, BYTES_IN);
+	assert_int_equal(frame_at(0)->counters[0].sum, 40);
+	assert_int_equal(frame_at(1)->site, 9);
+	assert_int_equal(frame_at(1)->seen, 1);
+	assert_int_equal(refused(), 0);
+}
+
+static void a_broken_budget_is_counted_by_its_parts(void **state)
+{
+	(void)state;
+	frame_told(SPAN, 1, 700, BROKE_TIME | BROKE_COUNTER);
+	frame_told(SPAN, 2, 700, BROKE_TIME | BROKE_HEAP | BROKE_LOGS);
+	frame_told(SPAN, 3, 300, 0);
+	assert_int_equal(frame_at(0)->broken, 2);
+	assert_int_equal(frame_at(0)->broken_ns, 2000);
+	assert_int_equal(frame_at(0)->broke[0], 2);
+	assert_int_equal(frame_at(0)->broke[1], 1);
+	assert_int_equal(frame_at(0)->broke[2], 1);
+	assert_int_equal(frame_at(0)->broke[3], 1);
+	/* A part that a later program has is broken all the same. */
+	frame_told(SPAN, 4, 300, 16);
+	assert_int_equal(frame_at(0)->broken, 3);
+}
+
+static void numbers_tell_of_frames_that_were_not_told_in_any_order(void **state)
+{
+	(void)state;
+	frame_told(SPAN, 100, 1, 0);         /* what was before we came is not missed */
+	assert_int_equal(frame_at(0)->missed, 0);
+	frame_told(SPAN, 104, 1, 0);
+	assert_int_equal(frame_at(0)->missed, 3);
+	/* Another thread's, a little late: was not missed after all, and is not the newest. */
+	frame_told(SPAN, 102, 1, 0);
+	assert_int_equal(frame_at(0)->missed, 2);
+	assert_int_equal(frame_at(0)->number, 104);
+	frame_told(SPAN, 105, 1, 0);
+	assert_int_equal(frame_at(0)->missed, 2);
+	assert_int_equal(frame_at(0)->seen, 4);
+	/* Numbers that cannot be do not make less than nothing, nor more than there can be. */
+	for (int i = 0; i < 5; i++)
+		frame_told(SPAN, 1, 1, 0);
+	assert_int_equal(frame_at(0)->missed, 0);
+	frame_told(SPAN, UINT64_MAX, 1, 0);
+	frame_told(SPAN, UINT64_MAX, 1, 0);
+	assert_int_equal(frame_at(0)->number, UINT64_MAX);
+	assert_true(frame_at(0)->missed >= UINT64_MAX - 200);
+}
+
+static void the_latest_durations_are_kept_and_the_oldest_go(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= MODEL_FRAMES + 10; i++)
+		frame_told(SPAN, i, i * 3, 0);
+	assert_int_equal(frame_at(0)->seen, MODEL_FRAMES + 10);
+	for (uint64_t age = 0; age < MODEL_FRAMES; age++)
+		assert_int_equal(frame_at(0)->durations_ns[(frame_at(0)->seen - 1 - age) % MODEL_FRAMES],
+				 (MODEL_FRAMES + 10 - age) * 3);
+}
+
+static void frames_that_cannot_be_are_refused(void **state)
+{
+	struct number many[SEVERITY_COUNT + 2 * (LIMIT_COUNTERS_A_FRAME + 1)] = { { 0, NUMBER_UINT } };
+	const struct number bad[] = { real(1), real(NAN), negative(-1) };
+
+	(void)state;
+	/* Of no site, or one that has no duration. */
+	frame_told(0, 1, 1, 0);
+	frame_told(500, 1, 1, 0);
+	frame_told(UINT64_MAX, 1, 1, 0);
+	frame_told(NODE, 1, 1, 0);
+	assert_int_equal(refused(), 4);
+	/* Figures of a wrong length: severities that are missing, half a counter, too many. */
+	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = { NULL, 0 });
+	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = LIST(n(0), n(0), n(0), n(0)));
+	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = LIST(n(0), n(0), n(0), n(0), n(0), n(BYTES_IN)));
+	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = { many, COUNT(many) });
+	assert_int_equal(refused(), 8);
+	/* Or that count nothing. */
+	for (size_t i = 0; i < COUNT(bad); i++)
+		TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = LIST(n(0), bad[i], n(0), n(0), n(0)));
+	assert_int_equal(refused(), 11);
+	assert_int_equal(model_frame_count(model), 0);
+	/* As many counters as there can be are good, and so are ones that nobody declared. */
+	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = { many, COUNT(many) - 2 });
+	assert_int_equal(frame_at(0)->counter_count, LIMIT_COUNTERS_A_FRAME);
+	assert_int_equal(refused(), 11);
+}
+
+static void names_of_frames_beyond_the_limit_are_refused(void **state)
+{
+	(void)state;
+	for (uint64_t id = 100; id < 100 + LIMIT_FRAMES + 3; id++) {
+		site(id, CLASS_NET, SITE_SPAN);
+		frame_told(id, 1, 1, 0);
+	}
+	assert_int_equal(model_frame_count(model), LIMIT_FRAMES);
+	assert_int_equal(refused(), 3);
+	/* Those that have a place go on. */
+	frame_told(100, 2, 1, 0);
+	assert_int_equal(frame_at(0)->seen, 2);
+	assert_int_equal(refused(), 3);
+}
+
+static void another_streams_frames_are_not_this_ones(void **state)
+{
+	(void)state;
+	frame_told(SPAN, 1, 1, 0);
+	hello(8);
+	assert_int_equal(model_frame_count(model), 0);
+}
+
+/* ---- tags ---- */
+
+static void tags_have_figures_like_types_and_are_in_no_total(void **state)
+{
+	(void)state;
+	site(9, CLASS_MEM, SITE_TAG);
+	snapshot(1);
+	values(0, NODE, 10, 1000, 4, 400);
+	values(2, NODE, 10, 1000, 4, 400);
+	values(0, 9, 8, 800, 2, 200);
+	values(2, 9, 8, 800, 2, 200);
+	snapshot(2);
+	assert_int_equal(model_totals(model)->live_bytes, 600);
+	assert_int_equal(model_totals(model)->live_count, 6);
+	assert_true(model_totals(model)->alloc_per_s == 1000);
+	assert_true(model_totals(model)->free_per_s == 400);
+	assert_true(model_totals(model)->events_per_s == 10);
+	assert_int_equal(model_task_by_id(model, 2)->live_bytes, 600);
+	assert_int_equal(model_task_by_id(model, 2)->alloc_bytes, 1000);
+	assert_int_equal(model_task_by_id(model, 2)->alloc_count, 10);
+	assert_true(model_task_by_id(model, 2)->events_per_s == 10);
+	assert_true(at(9)->rate_per_s == 8);
+	assert_true(at(9)->sum_per_s == 800);
+	assert_true(at(9)->free_per_s == 200);
+	assert_true(series_at(at(9)->trend, 2) == 600);
+	model_set_mark(model);
+	assert_int_equal(at(9)->mark_value, 600);
+	/* What counts bytes has none below 0. */
+	TELL(VALUES, values, .rows = LIST(n(9), n(1), negative(-1), n(0), n(0)));
+	assert_int_equal(refused(), 1);
+	assert_int_equal(at(9)->sum, 800);
+}
+
 /* ---- rates ---- */
 
 static void the_first_tick_has_values_but_no_rates(void **state)
@@ -1612,6 +1799,13 @@ int main(void)
 		WITH(names_end_at_a_nul_and_never_within_a_character, setup),
 		WITH(a_class_level_moves_the_sites_that_follow_it, setup),
 		WITH(lines_are_kept_newest_first_and_the_oldest_go, setup), WITH(a_record_is_a_line_with_its_fields, setup),
+		WITH(a_folded_line_tells_how_many_more_there_were, setup),
+		WITH(a_frame_is_kept_by_its_name_and_the_latest_of_each_whole, setup),
+		WITH(a_broken_budget_is_counted_by_its_parts, setup),
+		WITH(numbers_tell_of_frames_that_were_not_told_in_any_order, setup),
+		WITH(the_latest_durations_are_kept_and_the_oldest_go, setup), WITH(frames_that_cannot_be_are_refused, setup),
+		WITH(names_of_frames_beyond_the_limit_are_refused, setup), WITH(another_streams_frames_are_not_this_ones, setup),
+		WITH(tags_have_figures_like_types_and_are_in_no_total, setup),
 		WITH(the_first_tick_has_values_but_no_rates, setup),
 		WITH(rates_are_by_the_time_that_passed_between_ticks, setup),
 		WITH(figures_that_go_down_are_no_negative_rates, setup), WITH(time_only_goes_on, setup),

@@ -67,7 +67,7 @@ static void tell_class(struct model *model, uint64_t id, const char *name, unsig
 static void tell_site(struct model *model, uint64_t id, uint64_t class_id, unsigned kind, unsigned unit, const char *name,
 		      unsigned level)
 {
-	APPLY(model, SITE, site, .id = id, .class_id = class_id, .kind = kind, .unit = unit, .detail = 2,
+	APPLY(model, SITE, site, .id = id, .class_id = class_id, .kind = kind, .unit = unit, .detail = kind == SITE_LOG ? 2 : 0,
 	      .name = text_of(name), .file = text_of("src/server.c"), .line = 100 + id, .level = level,
 	      .own_level = LEVEL_OWN);
 }
@@ -291,10 +291,73 @@ static void forget(void)
 	random_state = 42;
 }
 
+/* ---- the same, with a loop and its frames ---- */
+
+enum { CLASS_FRAME = CLASS_COUNT };
+enum { LOOP = 100, AUDIO, IDLE };
+#define BUDGET_NS 16700000u
+
+static uint64_t loop_buckets[2][HISTOGRAM_BUCKETS], loop_sums[2][4], loop_count[2];
+
+static void tell_frame(struct model *model, uint64_t site, uint64_t time_ns, uint64_t duration_ns)
+{
+	bool is_audio = site == AUDIO, is_slow = !is_audio && duration_ns > BUDGET_NS, is_loud = loop_count[0] % 50 == 7 && !is_audio;
+	uint64_t number = ++loop_count[is_audio], *four = loop_sums[is_audio];
+	struct number figures[] = {
+		number_of(0), number_of(is_audio ? 0 : 2), number_of(is_loud ? 1234 : 0), number_of(0), number_of(0),
+		number_of(REQS), number_of(12), number_of(BYTES_IN), number_of(1229),
+	};
+
+	loop_buckets[is_audio][histogram_index(duration_ns)]++;
+	four[2] = four[0] == 0 || duration_ns < four[2] ? duration_ns : four[2];
+	four[3] = duration_ns > four[3] ? duration_ns : four[3];
+	four[0]++;
+	four[1] += duration_ns;
+	/* Each 500th is not told. */
+	if (is_audio && number % 500 == 0)
+		return;
+	APPLY(model, FRAME, frame, .task = IO_0, .site = site, .number = number, .time_ns = time_ns, .duration_ns = duration_ns,
+	      .heap_bytes = 120 * (int64_t)mib + (int64_t)number * 1000, .heap_peak = 121 * (int64_t)mib + (int64_t)number * 1000,
+	      .allocations = is_audio ? 0 : 41, .broken = (is_slow ? BROKE_TIME : 0) | (is_loud ? BROKE_LOGS : 0),
+	      .budget_ns = is_audio ? 0 : BUDGET_NS, .figures = { figures, is_audio ? SEVERITY_COUNT : COUNT(figures) });
+}
+
+static void tell_loops(struct model *model)
+{
+	tell_hello(model);
+	tell_definitions(model);
+	tell_class(model, CLASS_FRAME, "frame", LEVEL_SUM);
+	for (uint64_t site = LOOP; site <= IDLE; site++)
+		APPLY(model, SITE, site, .id = site, .class_id = CLASS_FRAME, .kind = SITE_SPAN, .unit = UNIT_TIME, .detail = SPAN_IS_FRAME,
+		      .name = text_of(site == LOOP ? "main loop" : site == AUDIO ? "audio" : "idle screen"), .level = LEVEL_SUM,
+		      .own_level = LEVEL_OWN);
+	tell_snapshot(model, 0, 100 * mib);
+	for (uint64_t tick = 1; tick <= 90; tick++) {
+		for (uint64_t i = 1; i <= 60; i++)
+			tell_frame(model, LOOP, START_NS + (tick - 1) * SECOND_NS + i * 16600000, (uint64_t)spread(11e6, 0.35));
+		for (uint64_t i = 1; i <= 100; i++)
+			tell_frame(model, AUDIO, START_NS + (tick - 1) * SECOND_NS + i * 10000000, (uint64_t)spread(2e6, 0.1));
+		for (uint64_t i = 0; i < 2; i++) {
+			struct number pairs[HISTOGRAM_BUCKETS * 2];
+			uint32_t count = 0;
+
+			tell_values(model, tick, TASK_ALL, LOOP + i, loop_sums[i]);
+			for (uint32_t at = 0; at < HISTOGRAM_BUCKETS; at++)
+				if (loop_buckets[i][at]) {
+					pairs[count++] = number_of(at);
+					pairs[count++] = number_of(loop_buckets[i][at]);
+				}
+			APPLY(model, BUCKETS, buckets, .tick = tick, .site = LOOP + i, .pairs = { pairs, count });
+		}
+		tell_snapshot(model, tick, 100 * mib);
+	}
+}
+
 static struct model *busy, *empty, *quiet;       /* 320 seconds of work; nothing; declared only */
+static struct model *looping;                    /* 90 seconds of frames */
 static struct panel_view view;
 static struct panel_request requests[LIMIT_CLASSES];
-static const char letters[LIMIT_CLASSES] = "mqgtle";
+static const char letters[LIMIT_CLASSES] = "mqgtlef";
 
 static int group_setup(void **state)
 {
@@ -305,6 +368,7 @@ static int group_setup(void **state)
 	empty = model_new();
 	quiet = model_new();
 	busy = model_new();
+	looping = model_new();
 	tell_hello(quiet);
 	tell_definitions(quiet);
 	tell_snapshot(quiet, 1, 100 * mib);
@@ -316,6 +380,7 @@ static int group_setup(void **state)
 		if (tick == 133)
 			model_set_mark(busy);
 	}
+	tell_loops(looping);
 	return 0;
 }
 
@@ -325,6 +390,7 @@ static int group_teardown(void **state)
 	model_free(empty);
 	model_free(quiet);
 	model_free(busy);
+	model_free(looping);
 	return 0;
 }
 
@@ -508,6 +574,54 @@ static void link_picture(void **state)
 	check_picture(&panel_link, busy, 80, 20, "panel_link_80x20");
 }
 
+static void frames_pictures(void **state)
+{
+	(void)state;
+	check_picture(&panel_frames, looping, 120, 36, "panel_frames_120x36");
+	press(&panel_frames, looping, KEYCODE_DOWN);
+	press(&panel_frames, looping, KEYCODE_DOWN);
+	check_picture(&panel_frames, looping, 80, 20, "panel_frames_80x20");
+}
+
+/* Tags of blocks of code, and how long some allocations lived. */
+static struct model *tagged(void)
+{
+	struct model *model = model_copy(busy);
+	struct number pairs[] = { number_of(histogram_index(12100000)), number_of(1000) };
+	uint64_t parse[4] = { 5000, 40 * mib, 4990, 36 * mib }, render[4] = { 100000, 900 * mib, 100000, 900 * mib };
+	uint64_t four[4] = { 1000, 1000 * 12100000ull, 12100000, 12100000 };
+	uint64_t io_0[4] = { 5, 5 * mib, 0, 0 }, io_1[4] = { 3, 3 * mib, 0, 0 };
+
+	tell_site(model, 100, MEM, SITE_TAG, UNIT_SIZE, "parse", LEVEL_SUM);
+	tell_site(model, 101, MEM, SITE_TAG, UNIT_SIZE, "render", LEVEL_SUM);
+	tell_site(model, 102, MEM, SITE_TAG, UNIT_SIZE, "never", LEVEL_SUM);
+	APPLY(model, SITE, site, .id = 103, .class_id = MEM, .kind = SITE_LATENCY, .unit = UNIT_TIME, .name = text_of("Frame lifetime"),
+	      .level = LEVEL_SUM, .own_level = LEVEL_OWN, .every = 64);
+	tell_tick(model, 321);
+	tell_values(model, 322, TASK_ALL, 100, parse);
+	tell_values(model, 322, TASK_ALL, 101, render);
+	tell_values(model, 322, TASK_ALL, 103, four);
+	tell_values(model, 322, IO_0, FRAME, io_0);
+	tell_values(model, 322, IO_1, FRAME, io_1);
+	APPLY(model, BUCKETS, buckets, .tick = 322, .site = 103, .pairs = { pairs, 2 });
+	tell_tick(model, 322);
+	return model;
+}
+
+static void memory_by_tag(void **state)
+{
+	struct model *model = tagged();
+
+	(void)state;
+	view.tab = 3;
+	check_picture(&panel_memory, model, 80, 20, "panel_memory_tag_80x20");
+	check_shows(&panel_memory, model, 120, 36, "900 MiB  900 MiB");
+	check_shows(&panel_memory, quiet, 80, 20, "The target declares no tag.");
+	snprintf(view.filter, sizeof view.filter, "sqx");
+	check_shows(&panel_memory, model, 80, 20, "0 of 3 tags match \"sqx\".");
+	model_free(model);
+}
+
 static void help_pictures(void **state)
 {
 	static const struct { const char *name; bool all; int width, height; } pages[] = {
@@ -532,7 +646,7 @@ static void ascii_has_nothing_but_ascii(void **state)
 {
 	(void)state;
 	for (int i = 0; panels[i]; i++) {
-		char *text = picture(panels[i], busy, 120, 36, GLYPHS_ASCII);
+		char *text = picture(panels[i], panels[i] == &panel_frames ? looping : busy, 120, 36, GLYPHS_ASCII);
 
 		for (char *at = text; *at; at++)
 			assert_true(*at == '\n' || (*at >= ' ' && *at < 0x7F));
@@ -562,6 +676,7 @@ static void every_size_can_be_drawn(void **state)
 		for (int j = 0; j < COUNT(sizes); j++) {
 			free(picture(panels[i], busy, sizes[j][0], sizes[j][1], GLYPHS_BLOCKS));
 			free(picture(panels[i], quiet, sizes[j][0], sizes[j][1], GLYPHS_BLOCKS));
+			free(picture(panels[i], looping, sizes[j][0], sizes[j][1], GLYPHS_BLOCKS));
 		}
 }
 
@@ -575,8 +690,9 @@ static void every_size_of_what_is_opened(void **state)
 			view.is_open = true;
 			view.open_id = QUERY;
 			free(picture(&panel_latency, busy, width, height, GLYPHS_BLOCKS));
-			view.tab = height % 3;
+			view.tab = height % 4;
 			view.cursor = 0;
+			free(picture(&panel_frames, looping, width, height, GLYPHS_BLOCKS));
 			free(picture(&panel_memory, busy, width, height, GLYPHS_BLOCKS));
 			view.open_id = SQL;
 			free(picture(&panel_classes, busy, width, height, GLYPHS_BLOCKS));
@@ -619,6 +735,8 @@ static void nothing_declared_says_so(void **state)
 	check_shows(&panel_memory, empty, 80, 20, "The target declares no allocation type.");
 	check_shows(&panel_memory, empty, 80, 20, "resident memory");
 	check_shows(&panel_classes, empty, 80, 20, "The target declares no class.");
+	check_shows(&panel_frames, empty, 80, 20, "The target declares no frame.");
+	check_shows(&panel_frames, empty, 80, 20, "telem_frame(");
 }
 
 static void declared_but_never_entered_is_listed(void **state)
@@ -772,6 +890,158 @@ static void books_that_do_not_balance_say_by_how_much(void **state)
 	APPLY(model, BOOKS, books, .tick = 1, .task = TASK_ALL, .rows = { rows, 4 });
 	check_shows(&panel_link, model, 100, 20, "NOT balanced, by 5 events");
 	check_shows(&panel_link, busy, 100, 20, "   balanced");
+	model_free(model);
+}
+
+/* ---- frames ---- */
+
+static void frames_have_their_span_before_one_is_told(void **state)
+{
+	struct model *model = model_copy(quiet);
+
+	(void)state;
+	snprintf(view.filter, sizeof view.filter, "idle");
+	check_shows(&panel_frames, looping, 120, 20, "0 /s        –        –        –       –     –        –        –      –     –");
+	check_shows(&panel_frames, looping, 120, 20, "None was told of by itself yet");
+	view.filter[0] = '\0';
+	tell_class(model, CLASS_FRAME, "frame", LEVEL_OFF);
+	APPLY(model, SITE, site, .id = LOOP, .class_id = CLASS_FRAME, .kind = SITE_SPAN, .detail = SPAN_IS_FRAME,
+	      .name = text_of("main loop"), .level = LEVEL_OFF, .own_level = LEVEL_OWN);
+	check_shows(&panel_frames, model, 80, 20, "Frames are in class frame, which is off. Press c then f.");
+	check_shows(&panel_frames, model, 80, 20, "main loop");
+	model_free(model);
+}
+
+static void budgets_that_break_are_marked_while_the_window_lasts(void **state)
+{
+	struct model *model = model_copy(looping);
+
+	(void)state;
+	check_shows(&panel_frames, model, 80, 20, " ! main loop");
+	check_shows_not(&panel_frames, model, 80, 20, " ! audio");
+	/* They do not tell of the past as of now, nor forget it. */
+	tell_snapshot(model, 200, 100 * mib);
+	check_shows_not(&panel_frames, model, 80, 20, " ! ");
+	snprintf(view.filter, sizeof view.filter, "main");
+	check_shows(&panel_frames, model, 120, 20, "of 5,400 frames: time ");
+	model_set_window(model, 0);
+	check_shows(&panel_frames, model, 80, 20, " ! main loop");
+	model_free(model);
+}
+
+static void frames_that_were_not_told_are_counted(void **state)
+{
+	(void)state;
+	snprintf(view.filter, sizeof view.filter, "audio");
+	check_shows(&panel_frames, looping, 80, 20, "8,982 seen, 17 not told");
+	check_shows(&panel_frames, looping, 80, 20, "broken by none of 8,982 frames");
+	check_shows_not(&panel_frames, looping, 80, 20, "─ budget ");
+	/* Where it is narrow that is what remains. */
+	check_shows(&panel_frames, looping, 30, 20, " 17 not told ─");
+	view.filter[0] = '\0';
+	snprintf(view.filter, sizeof view.filter, "main");
+	check_shows_not(&panel_frames, looping, 80, 20, "not told");
+}
+
+static void a_frame_opens_its_span_in_latency(void **state)
+{
+	(void)state;
+	assert_true(press(&panel_frames, looping, KEYCODE_ENTER));
+	assert_int_equal(view.go, '2');
+	assert_int_equal(view.go_id, LOOP);
+	press(&panel_frames, looping, KEYCODE_DOWN);
+	press(&panel_frames, looping, KEYCODE_DOWN);
+	press(&panel_frames, looping, KEYCODE_ENTER);
+	assert_int_equal(view.go_id, AUDIO);
+	press(&panel_frames, looping, 'x');
+	assert_true(view.wish.is_set);
+	assert_int_equal(view.wish.site, AUDIO);
+	assert_int_equal(view.wish.level, LEVEL_ALL);
+	view.go = 0;
+	assert_true(press(&panel_frames, empty, KEYCODE_ENTER));
+	assert_int_equal(view.go, 0);
+}
+
+static void the_chosen_frame_is_the_one_below(void **state)
+{
+	(void)state;
+	check_shows(&panel_frames, looping, 80, 20, "─ main loop ─");
+	press(&panel_frames, looping, KEYCODE_DOWN);
+	press(&panel_frames, looping, KEYCODE_DOWN);
+	check_shows(&panel_frames, looping, 80, 20, "─ audio ─");
+	check_shows(&panel_frames, looping, 80, 20, "sort p99 ▼ held");
+	press(&panel_frames, looping, KEYCODE_ESCAPE);
+	for (int i = 0; i < 4; i++)
+		press(&panel_frames, looping, 's');
+	check_shows(&panel_frames, looping, 80, 20, "sort over ▼");
+}
+
+static void the_overview_has_frames_where_there_is_room(void **state)
+{
+	(void)state;
+	check_shows(&panel_overview, looping, 200, 46, "│─ 9 Frames ─");
+	check_shows(&panel_overview, looping, 200, 46, "─ GC ─");
+	check_shows(&panel_overview, looping, 200, 46, "over budget ");
+	check_shows_not(&panel_overview, looping, 120, 36, "9 Frames");
+	check_shows_not(&panel_overview, busy, 200, 46, "9 Frames");
+}
+
+/* ---- memory by type ---- */
+
+static void averages_are_of_what_was_allocated(void **state)
+{
+	struct model *model = model_new();
+	uint64_t four[4] = { 10, 10240, 10, 10240 };
+
+	(void)state;
+	tell_hello(model);
+	tell_definitions(model);
+	tell_values(model, 1, TASK_ALL, NODE, four);
+	tell_values(model, 1, CACHE, NODE, four);
+	tell_snapshot(model, 1, mib);
+	/* Nothing of it lives. */
+	check_shows(&panel_memory, model, 80, 20, "0 1.00 KiB");
+	view.tab = 1;
+	check_shows(&panel_memory, model, 80, 20, "0 1.00 KiB");
+	model_free(model);
+}
+
+static void types_tell_how_long_they_live(void **state)
+{
+	struct model *model = tagged();
+
+	(void)state;
+	view.tab = 1;
+	check_shows_not(&panel_memory, busy, 120, 36, "life p50");
+	check_shows_not(&panel_memory, busy, 120, 36, "Lifetime");
+	check_shows(&panel_memory, model, 120, 36, "life p50");
+	check_shows(&panel_memory, model, 120, 36, " ~12.1 ms  ");
+	check_shows(&panel_memory, model, 120, 20, "cache 18.5 MiB, io-0 5.00 MiB, io-1 3.00 MiB. Lifetime p50 ~12.1 ms.");
+	/* Fewer holders are named before that is cut. */
+	check_shows(&panel_memory, model, 80, 20, "held by: decoder 76.3 MiB, 3 more 26.5 MiB. Lifetime p50 ~12.1 ms.");
+	view.tab = 0;
+	check_shows_not(&panel_memory, model, 120, 36, "life p50");
+	model_free(model);
+}
+
+/* ---- events ---- */
+
+static void folded_lines_say_how_many_more(void **state)
+{
+	struct model *model = model_new();
+
+	(void)state;
+	tell_hello(model);
+	tell_definitions(model);
+	APPLY(model, LOG, log, .task = IO_0, .site = LINE, .time_ns = START_NS, .severity = 2, .text = text_of("retry 3"), .folded = 1234);
+	tell_snapshot(model, 1, mib);
+	check_shows(&panel_overview, model, 80, 20, "retry 3  (+1,234 more like it)");
+	check_shows(&panel_overview, model, 200, 46, "retry 3  (+1,234 more like it)");
+	check_shows(&panel_overview, model, 60, 20, "retry 3 (+1,234)");
+	APPLY(model, LOG, log, .task = IO_0, .site = LINE, .time_ns = START_NS, .severity = 2, .folded = 5,
+	      .text = text_of("a line that is far too long for what there is of room beside it"));
+	check_shows(&panel_overview, model, 80, 20, "(+5 more like it)\n");
+	check_shows(&panel_overview, model, 80, 20, "…");
 	model_free(model);
 }
 
@@ -1013,6 +1283,17 @@ static void arrows_go_on_to_the_next_while_one_is_open(void **state)
 
 /* ---- hostile targets ---- */
 
+static void tell_frame_of(struct model *model, uint64_t site, uint64_t counter, uint64_t figure)
+{
+	struct number figures[SEVERITY_COUNT + 2 * LIMIT_COUNTERS_A_FRAME];
+
+	for (int i = 0; i < COUNT(figures); i++)
+		figures[i] = number_of(i < SEVERITY_COUNT || (i - SEVERITY_COUNT) % 2 ? figure : counter + (uint64_t)i / 4);
+	APPLY(model, FRAME, frame, .site = site, .number = figure, .time_ns = figure, .duration_ns = figure, .budget_ns = figure / 2,
+	      .heap_bytes = (int64_t)(figure / 2), .heap_peak = -(int64_t)(figure / 2), .allocations = figure, .broken = figure,
+	      .figures = { figures, COUNT(figures) });
+}
+
 static void hostile_names_stay_text(void **state)
 {
 	static const char *const names[] = {
@@ -1041,14 +1322,16 @@ static void hostile_names_stay_text(void **state)
 			tell_values(model, 1, TASK_ALL, id, four);
 			tell_values(model, 1, (uint64_t)i + 2, id, four);
 			APPLY(model, LOG, log, .task = (uint64_t)i + 2, .site = id, .time_ns = START_NS, .severity = (uint64_t)i,
-			      .text = text_of(name));
+			      .text = text_of(name), .folded = (uint64_t)i);
+			if (kind == SITE_SPAN)
+				tell_frame_of(model, id, id + SITE_COUNTER - SITE_SPAN, (uint64_t)i);
 		}
 	}
 	tell_snapshot(model, 1, mib);
 	tell_snapshot(model, 2, mib);
 	for (int i = 0; panels[i]; i++)
 		for (int width = 10; width <= 200; width += 19)
-			for (int tab = 0; tab < 3; tab++) {
+			for (int tab = 0; tab < 4; tab++) {
 				char *text;
 
 				setup(NULL);
@@ -1091,6 +1374,7 @@ static void huge_and_odd_figures_are_drawn(void **state)
 		tell_values(model, 1, TASK_ENDED, id, four);
 		APPLY(model, BUCKETS, buckets, .site = id, .pairs = { pairs, 4 });
 		APPLY(model, BUCKETS, buckets, .site = id, .task = 5, .pairs = { pairs, 4 });
+		tell_frame_of(model, id, UINT32_MAX - 1, UINT64_MAX);
 	}
 	tell_task(model, 5, "five");
 	tell_snapshot(model, 1, UINT64_MAX);
@@ -1104,7 +1388,7 @@ static void huge_and_odd_figures_are_drawn(void **state)
 		for (int i = 0; panels[i]; i++)
 			for (uint32_t open = 0; open < 13; open++) {
 				setup(NULL);
-				view.tab = (int)open % 3;
+				view.tab = (int)open % 5;
 				view.is_open = open > 0;
 				view.open_id = open;
 				view.log_y = open % 2;
@@ -1150,7 +1434,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(overview_at_80), TEST(overview_at_120), TEST(overview_at_200), TEST(overview_small),
-		TEST(memory_by_task), TEST(memory_by_type), TEST(memory_matrix),
+		TEST(memory_by_task), TEST(memory_by_type), TEST(memory_matrix), TEST(memory_by_tag), TEST(frames_pictures),
 		TEST(latency_list_pictures), TEST(latency_opened), TEST(classes_pictures), TEST(link_picture),
 		TEST(help_pictures), TEST(ascii_has_nothing_but_ascii),
 		TEST(every_size_can_be_drawn), TEST(every_size_of_what_is_opened), TEST(rows_that_do_not_fit_are_told_of),
@@ -1159,6 +1443,10 @@ int main(void)
 		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times), TEST(estimates_have_a_tilde),
 		TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),
 		TEST(books_that_do_not_balance_say_by_how_much),
+		TEST(frames_have_their_span_before_one_is_told), TEST(budgets_that_break_are_marked_while_the_window_lasts),
+		TEST(frames_that_were_not_told_are_counted), TEST(a_frame_opens_its_span_in_latency),
+		TEST(the_chosen_frame_is_the_one_below), TEST(the_overview_has_frames_where_there_is_room),
+		TEST(averages_are_of_what_was_allocated), TEST(types_tell_how_long_they_live), TEST(folded_lines_say_how_many_more),
 		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item), TEST(order_holds_while_the_cursor_is_in_the_list),
 		TEST(gone_rows_stay_until_let_go), TEST(sorting_goes_round_the_columns),
 		TEST(filters_take_parts_negations_and_expressions),

@@ -302,11 +302,62 @@ static void lost_columns_stand_as_high_as_their_bound(void **state)
 	check_shows("█\n█\n█?\n█??\n");
 }
 
+static void chart_columns_break_the_line_of_a_limit_exactly_when_past_it(void **state)
+{
+	static const double values[] = { 1, 10, 11, 5, 20, 0, NAN, 9.9, 10.1 };
+	struct chart chart = { .points = { values, NULL, COUNT(values) }, .unit = UNIT_NS, .limit = 10 };
+
+	(void)state;
+	start(9, 4, GLYPHS_BLOCKS);
+	chart_draw(&chart, &canvas);
+	for (int x = 0; x < 9; x++) {
+		bool is_past = values[x] > 10;
+
+		/* In the row of the limit there is the line or a whole column, and nothing between. */
+		assert_int_equal(cell_at(x, 2).ch, is_past ? 0x2588 : 0x2500);
+		assert_int_equal(cell_at(x, 2).style.role, is_past ? ROLE_BAD : ROLE_DIM);
+		assert_true(cell_at(x, 3).style.role == ROLE_BAD || !is_past);
+	}
+	check_shows("    █\n  ▂ █\n──█─█───█\n▂████▁ ██\n");
+}
+
+static void chart_shows_a_limit_above_all_points_too(void **state)
+{
+	static const double values[] = { 2e6, 4e6 };
+	struct chart chart = { .points = { values, NULL, COUNT(values) }, .unit = UNIT_NS, .limit = 16e6 };
+
+	(void)state;
+	start(29, 4, GLYPHS_ASCII);
+	chart_draw(&chart, &canvas);
+	check_shows(" 16.0 ms --------------------\n\n\n       0 ==========##########\n");
+	/* In a top that is given it may not be seen. */
+	chart.max = 8e6;
+	start(29, 2, GLYPHS_ASCII);
+	chart_draw(&chart, &canvas);
+	check_shows(" 8.00 ms\n       0 ==========##########\n");
+}
+
+static void chart_says_what_its_limit_is_where_there_is_a_row(void **state)
+{
+	static const double values[] = { 10e6, 40e6, 12e6, 20e6, 9e6 };
+	struct chart chart = { .points = { values, NULL, COUNT(values) }, .unit = UNIT_NS, .limit = 16.7e6, .style = STYLE(ROLE_SERIES1) };
+
+	(void)state;
+	start(60, 8, GLYPHS_BLOCKS);
+	chart_draw(&chart, &canvas);
+	check_golden("widgets_chart_limit");
+}
+
 static void draw_chart(void)
 {
+	static const double limits[] = { 1, 100e6, 340e6 * 1.1, 1e300, INFINITY, NAN, -1 };
 	struct chart chart = memory_chart();
 
 	chart_draw(&chart, &canvas);
+	for (int i = 0; i < COUNT(limits); i++) {
+		chart.limit = limits[i];
+		chart_draw(&chart, &canvas);
+	}
 	chart.points.count = 0;
 	chart_draw(&chart, &canvas);
 	chart.points.count = 1;
@@ -1195,6 +1246,9 @@ int main(void)
 		cmocka_unit_test(chart_without_a_positive_value_has_no_top),
 		cmocka_unit_test(chart_with_a_given_top_keeps_it),
 		cmocka_unit_test(lost_columns_stand_as_high_as_their_bound),
+		cmocka_unit_test(chart_columns_break_the_line_of_a_limit_exactly_when_past_it),
+		cmocka_unit_test(chart_shows_a_limit_above_all_points_too),
+		cmocka_unit_test(chart_says_what_its_limit_is_where_there_is_a_row),
 		cmocka_unit_test(chart_takes_any_size),
 		cmocka_unit_test(time_axis_steps_as_people_count),
 		cmocka_unit_test(first_label_keeps_its_place),

@@ -8,6 +8,16 @@
 #include "monitor/model/store.h"
 #include "monitor/model/tick.h"
 
+/* Lists hold any numbers; in figures a float has no meaning, and where something is
+ * counted neither has a negative one: bits of signed_columns are set where it has. */
+static bool row_is_good(const struct number *row, uint32_t columns, uint32_t signed_columns)
+{
+	for (uint32_t i = 0; i < columns; i++)
+		if (row[i].type == NUMBER_DOUBLE || (row[i].type == NUMBER_INT && !(signed_columns >> i & 1)))
+			return false;
+	return true;
+}
+
 /* ---- events ---- */
 
 static void count_class(struct model *model, uint32_t class_id, uint64_t events, uint64_t bytes)
@@ -112,7 +122,8 @@ static void apply_frame(struct model *model, const struct message_frame *told)
 	uint32_t pairs = figures->count >= SEVERITY_COUNT ? (figures->count - SEVERITY_COUNT) / 2 : 0;
 	struct model_frame *frame = NULL;
 
-	if (site && site->kind == SITE_SPAN && figures->count == SEVERITY_COUNT + 2 * pairs && pairs <= LIMIT_COUNTERS_A_FRAME)
+	if (site && site->kind == SITE_SPAN && figures->count == SEVERITY_COUNT + 2 * pairs && pairs <= LIMIT_COUNTERS_A_FRAME &&
+	    row_is_good(figures->numbers, figures->count, 0))
 		frame = frame_of(model, told->site);
 	if (!frame) {
 		model_refuse(model);
@@ -167,16 +178,6 @@ static void apply_log(struct model *model, const struct message_log *log, uint32
 
 /* ---- figures ---- */
 
-/* Lists hold any numbers; in figures a float has no meaning, and where something is
- * counted neither has a negative one: bits of signed_columns are set where it has. */
-static bool row_is_good(const struct number *row, uint32_t columns, uint32_t signed_columns)
-{
-	for (uint32_t i = 0; i < columns; i++)
-		if (row[i].type == NUMBER_DOUBLE || (row[i].type == NUMBER_INT && !(signed_columns >> i & 1)))
-			return false;
-	return true;
-}
-
 static void apply_values(struct model *model, const struct message_values *values)
 {
 	const struct number *row = values->rows.numbers;
@@ -191,7 +192,7 @@ static void apply_values(struct model *model, const struct message_values *value
 		struct task_site *pair;
 
 		/* Of a gauge and of what is measured the sum may be below 0, and min and max. */
-		if (!row_is_good(row, 5, site && site->kind != SITE_ALLOC ? 0x1c : 0) || row[0].bits >= LIMIT_SITES) {
+		if (!row_is_good(row, 5, site && !model_is_memory(site) ? 0x1c : 0) || row[0].bits >= LIMIT_SITES) {
 			model_refuse(model);
 			continue;
 		}
@@ -568,7 +569,7 @@ void model_set_mark(struct model *model)
 		struct model_site *site = model->sites.items[i];
 
 		site->mark = site->window;
-		site->mark_value = site->kind == SITE_ALLOC ? model_live_bytes(site->sum, site->max)
+		site->mark_value = model_is_memory(site) ? model_live_bytes(site->sum, site->max)
 				   : site->kind == SITE_GAUGE ? (int64_t)site->sum : (int64_t)site->count;
 	}
 	for (uint32_t i = 0; i < model->tasks.count; i++) {

@@ -42,8 +42,8 @@ struct model_site {
 	char name[LIMIT_NAME_BYTES], file[LIMIT_PATH_BYTES];
 	char fields[LIMIT_FIELDS][32];
 	uint32_t field_count;
-	/* Whole program, since its start. Alloc: allocations, bytes, frees, bytes freed. Gauge: sum
-	 * is the value, signed. */
+	/* Whole program, since its start. Alloc, tag: allocations, bytes, frees, bytes freed. Gauge:
+	 * sum is the value, signed. */
 	uint64_t count, sum, min, max;
 	bool is_rough;                       /* its class was off for a while, one in some is measured, or memory for its
 					      * distribution was short: mark ~ */
@@ -73,6 +73,7 @@ struct model_task {
 	bool has_ended;                      /* a moment ago; gone at the next tick at the latest */
 	char name[LIMIT_NAME_BYTES];
 	int64_t live_bytes, live_count;      /* of all types: allocated less freed by this task */
+	uint64_t alloc_bytes, alloc_count;   /* of all types: allocated by it, ever */
 	double alloc_per_s, free_per_s;      /* bytes */
 	double events_per_s;                 /* all kinds, at sum or all */
 	int64_t mark_value;                  /* live bytes when the mark was set */
@@ -241,6 +242,12 @@ static inline uint64_t model_dropped(const struct model_class *class)
 }
 /* Live bytes (or objects) of an allocation type, in the whole program or a task. */
 static inline int64_t model_live_bytes(uint64_t sum, uint64_t max) { return (int64_t)(sum - max); }
+/* An allocation type, or a tag: the same figures, of what was allocated and freed while it was
+ * on. The types count that as well, so tags are in no total. */
+static inline bool model_is_memory(const struct model_site *site)
+{
+	return site->kind == SITE_ALLOC || site->kind == SITE_TAG;
+}
 static inline bool model_is_timed(const struct model_site *site) { return site_kind_is_timed(site->kind); }
 /* Named series of the whole: memory (live typed bytes), resident bytes, events and wire bytes a second, losses. */
 enum model_series { MODEL_MEMORY, MODEL_RSS, MODEL_EVENTS, MODEL_WIRE, MODEL_LOSS, MODEL_LAG, MODEL_SERIES_COUNT };

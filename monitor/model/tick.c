@@ -153,10 +153,10 @@ static void site_tick(struct model *model, struct model_site *site, double secon
 	if (model->has_told) {
 		site->rate_per_s = per_s(site->count, site->told_count, seconds);
 		site->sum_per_s = site->kind == SITE_GAUGE ? 0 : per_s(site->sum, site->told_sum, seconds);
-		site->free_per_s = site->kind == SITE_ALLOC ? per_s(site->max, site->told_max, seconds) : 0;
+		site->free_per_s = model_is_memory(site) ? per_s(site->max, site->told_max, seconds) : 0;
 		site->streamed_per_s = per_s(site->received, site->received_told, seconds);
 	}
-	site->is_rough = site->kind == SITE_ALLOC && class->was_off;
+	site->is_rough = model_is_memory(site) && class->was_off;
 	if (model_is_timed(site)) {
 		site_delta(model, site, from_second, second);
 		site_window(model, site);
@@ -165,7 +165,7 @@ static void site_tick(struct model *model, struct model_site *site, double secon
 				 (site->forgotten_second && site->forgotten_second > second - model->window_s && model->window_s);
 	} else if (site->trend) {
 		series_put(site->trend, from_second, second,
-			   site->kind == SITE_ALLOC ? (double)model_live_bytes(site->sum, site->max)
+			   model_is_memory(site) ? (double)model_live_bytes(site->sum, site->max)
 			   : site->kind == SITE_GAUGE ? (double)(int64_t)site->sum : site->rate_per_s);
 	}
 	site->told_count = site->count;
@@ -202,13 +202,15 @@ static void pair_tick(const struct model *model, struct task_site *pair, const s
 	if (task && site->kind == SITE_ALLOC) {
 		task->live_bytes = signed_sum_of(task->live_bytes, model_live_bytes(pair->sum, pair->max));
 		task->live_count = signed_sum_of(task->live_count, model_live_bytes(pair->count, pair->min));
+		task->alloc_bytes = sum_of(task->alloc_bytes, pair->sum);
+		task->alloc_count = sum_of(task->alloc_count, pair->count);
 		if (has_rates) {
 			task->alloc_per_s += per_s(pair->sum, pair->told_sum, seconds);
 			task->free_per_s += per_s(pair->max, pair->told_max, seconds);
 		}
 	}
 	if (task) {
-		task->events_per_s += pair->rate_per_s;
+		task->events_per_s += site->kind == SITE_TAG ? 0 : pair->rate_per_s;
 		if (pair->count != pair->told_count)
 			task->last_ns = model->time_ns;
 	}
@@ -223,6 +225,7 @@ static void tasks_tick(struct model *model, double seconds, int64_t from_second,
 		struct model_task *task = model->tasks.items[i];
 
 		task->live_bytes = task->live_count = 0;
+		task->alloc_bytes = task->alloc_count = 0;
 		task->alloc_per_s = task->free_per_s = task->events_per_s = 0;
 	}
 	for (uint32_t i = 0; i < model->task_sites.count; i++) {
@@ -257,7 +260,8 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 		const struct model_site *site = model->sites.items[i];
 		bool is_gc = !strcmp(model->classes[site->class_id].name, "gc");
 
-		totals->events_per_s += site->rate_per_s;
+		/* What a tag counts a type counts as well. */
+		totals->events_per_s += site->kind == SITE_TAG ? 0 : site->rate_per_s;
 		if (site->kind == SITE_ALLOC) {
 			totals->is_rough |= site->is_rough && site->count > 0;
 			totals->live_bytes = signed_sum_of(totals->live_bytes, model_live_bytes(site->sum, site->max));

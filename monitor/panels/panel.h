@@ -71,7 +71,7 @@ struct panel {
 
 /* In the order of their keys; NULL at the end. */
 extern const struct panel *const panels[];
-extern const struct panel panel_overview, panel_memory, panel_latency, panel_classes, panel_link;
+extern const struct panel panel_overview, panel_memory, panel_latency, panel_classes, panel_link, panel_frames;
 /* NULL when no panel has this key. */
 const struct panel *panel_find(char key);
 

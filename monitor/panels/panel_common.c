@@ -144,7 +144,7 @@ enum unit site_unit(const struct model_site *site)
 {
 	if (site->kind == SITE_SPAN || site->kind == SITE_LATENCY || site->unit == UNIT_TIME)
 		return UNIT_NS;
-	return site->kind == SITE_ALLOC || site->unit == UNIT_SIZE ? UNIT_BYTES : UNIT_NONE;
+	return model_is_memory(site) || site->unit == UNIT_SIZE ? UNIT_BYTES : UNIT_NONE;
 }
 
 void site_figure(char out[UNITS_BYTES], const struct model_site *site, double value)
@@ -158,6 +158,15 @@ void site_figure(char out[UNITS_BYTES], const struct model_site *site, double va
 double figure_or_none(uint64_t count, uint64_t value)
 {
 	return count > 0 ? (double)value : NAN;
+}
+
+double quantile_or_none(const struct quantiles *window, uint64_t value)
+{
+	/* Without buckets the count is known and no quantile is; zero is one only of zeros. */
+	if (window->count == 0 || (value == 0 && window->max > 0))
+		return NAN;
+	/* A quantile is the middle of its bucket: not below what was really seen. */
+	return (double)(value < window->min ? window->min : value);
 }
 
 void clock_text(char out[UNITS_BYTES], const struct model *model, uint64_t time_ns, int decimals)
@@ -412,6 +421,15 @@ bool site_level_key(const struct model *model, struct panel_view *view, const st
 
 /* ---- what is what ---- */
 
+bool site_is_lifetime(const struct model *model, const struct model_site *site)
+{
+	static const char ending[] = " lifetime";
+	size_t length = strlen(site->name);
+
+	return site->kind == SITE_LATENCY && site->class_id == (uint32_t)model_class_find(model, "mem") &&
+	       length >= sizeof ending && !strcmp(site->name + length - (sizeof ending - 1), ending);
+}
+
 bool site_is_timed(const struct model_site *site)
 {
 	return model_is_timed(site);
@@ -420,6 +438,16 @@ bool site_is_timed(const struct model_site *site)
 bool site_is_alloc(const struct model_site *site)
 {
 	return site->kind == SITE_ALLOC;
+}
+
+bool site_is_tag(const struct model_site *site)
+{
+	return site->kind == SITE_TAG;
+}
+
+bool site_is_frame(const struct model_site *site)
+{
+	return site->kind == SITE_SPAN && site->detail == SPAN_IS_FRAME;
 }
 
 bool site_is_figure(const struct model_site *site)

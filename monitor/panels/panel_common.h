@@ -41,6 +41,8 @@ enum unit site_unit(const struct model_site *site);
 void site_figure(char out[UNITS_BYTES], const struct model_site *site, double value);
 /* value, or NaN when count is 0. */
 double figure_or_none(uint64_t count, uint64_t value);
+/* value, one of the window's quantiles, or NaN when none is known. */
+double quantile_or_none(const struct quantiles *window, uint64_t value);
 /* Clock time of a moment of the target, with decimals. */
 void clock_text(char out[UNITS_BYTES], const struct model *model, uint64_t time_ns, int decimals);
 /* "172,401,220" */
@@ -83,6 +85,10 @@ void wish_level(struct panel_view *view, uint32_t class_id, uint32_t site, uint8
 bool site_level_key(const struct model *model, struct panel_view *view, const struct model_site *site, int key);
 
 bool site_is_timed(const struct model_site *site);
+/* Of an allocation's type: "TYPE lifetime" in class mem. */
+bool site_is_lifetime(const struct model *model, const struct model_site *site);
 bool site_is_alloc(const struct model_site *site);
+bool site_is_tag(const struct model_site *site);
+bool site_is_frame(const struct model_site *site);
 bool site_is_figure(const struct model_site *site);      /* counter or gauge */
 #endif

@@ -17,7 +17,7 @@ enum {
 
 static const char *const legend[] = {
 	"Figures: ~ estimate   ≥ some events lost   – no data   dim: off, old or zero",
-	"Marks: ! worse than at the mark   ▲ ▼ rose, fell in a minute   ? loss",
+	"Marks: ! worse than the mark, over budget   ▲ ▼ rose, fell in a minute   ? loss",
 };
 
 static void draw_key(const struct canvas *canvas, int x, int y, int width_cells, const char *keys, const char *does)

@@ -29,15 +29,6 @@ enum {
 static const char *const sorts[SORT_COUNT] = { "p99", "max", "rate", "p50", "p90", "name" };
 static const struct need timed_need = { site_is_timed, "span", "spans", "entered" };
 
-static double quantile(const struct quantiles *window, uint64_t value)
-{
-	/* Without buckets the count is known and no quantile is; zero is one only of zeros. */
-	if (window->count == 0 || (value == 0 && window->max > 0))
-		return NAN;
-	/* A quantile is the middle of its bucket: not below what was really seen. */
-	return (double)(value < window->min ? window->min : value);
-}
-
 static double sort_key(const struct model_site *site, int sort)
 {
 	switch (sort) {
@@ -46,11 +37,11 @@ static double sort_key(const struct model_site *site, int sort)
 	case SORT_RATE:
 		return site->window.rate_per_s;
 	case SORT_P50:
-		return quantile(&site->window, site->window.p50);
+		return quantile_or_none(&site->window, site->window.p50);
 	case SORT_P90:
-		return quantile(&site->window, site->window.p90);
+		return quantile_or_none(&site->window, site->window.p90);
 	default:
-		return quantile(&site->window, site->window.p99);
+		return quantile_or_none(&site->window, site->window.p99);
 	}
 }
 
@@ -62,10 +53,11 @@ static void collect(const struct model *model, const struct panel_view *view, st
 
 		if (!model_is_timed(site))
 			continue;
-		/* Times, sizes and plain numbers are not compared, but how often they come is. */
+		/* Times, sizes and plain numbers are not compared, but how often they come is. How long
+		 * allocations live is no latency of the program's, and mostly longer than all. */
 		unit = site_unit(site);
-		rows_add(rows, site->id, view->sort == SORT_RATE ? 0 : unit == UNIT_NS ? 0 : unit == UNIT_BYTES ? 1 : 2,
-			 sort_key(site, view->sort), site->name);
+		rows_add(rows, site->id, view->sort == SORT_RATE ? 0 : site_is_lifetime(model, site) ? 3
+			 : unit == UNIT_NS ? 0 : unit == UNIT_BYTES ? 1 : 2, sort_key(site, view->sort), site->name);
 	}
 }
 
@@ -122,19 +114,19 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 		units_rate(text, window->rate_per_s);
 		break;
 	case COLUMN_P50:
-		site_figure(text, site, quantile(window, window->p50));
+		site_figure(text, site, quantile_or_none(window, window->p50));
 		break;
 	case COLUMN_P90:
-		site_figure(text, site, quantile(window, window->p90));
+		site_figure(text, site, quantile_or_none(window, window->p90));
 		break;
 	case COLUMN_P99:
-		site_figure(text, site, quantile(window, window->p99));
+		site_figure(text, site, quantile_or_none(window, window->p99));
 		if (is_bad)
 			*style = STYLE(ROLE_BAD);
 		break;
 	case COLUMN_CHANGE:
 		units_change_percent(text, site->mark.count > 0 ? (double)site->mark.p99 : NAN,
-				     quantile(window, window->p99));
+				     quantile_or_none(window, window->p99));
 		if (is_bad)
 			*style = STYLE(ROLE_BAD);
 		break;
@@ -508,13 +500,13 @@ static void draw_figures(const struct model *model, const struct model_site *sit
 	bool has_mark = model_mark_ns(model) > 0;
 	enum unit unit = site_unit(site);
 	struct { const char *label; enum unit unit; double now, mark; } rows[] = {
-		{ "p99", unit, quantile(now, now->p99), quantile(mark, mark->p99) },
+		{ "p99", unit, quantile_or_none(now, now->p99), quantile_or_none(mark, mark->p99) },
 		{ "rate", UNIT_PER_S, now->rate_per_s, mark->rate_per_s },
 		{ "min", unit, figure_or_none(now->count, now->min), figure_or_none(mark->count, mark->min) },
-		{ "p50", unit, quantile(now, now->p50), quantile(mark, mark->p50) },
-		{ "p90", unit, quantile(now, now->p90), quantile(mark, mark->p90) },
-		{ "p99", unit, quantile(now, now->p99), quantile(mark, mark->p99) },
-		{ "p99.9", unit, quantile(now, now->p999), quantile(mark, mark->p999) },
+		{ "p50", unit, quantile_or_none(now, now->p50), quantile_or_none(mark, mark->p50) },
+		{ "p90", unit, quantile_or_none(now, now->p90), quantile_or_none(mark, mark->p90) },
+		{ "p99", unit, quantile_or_none(now, now->p99), quantile_or_none(mark, mark->p99) },
+		{ "p99.9", unit, quantile_or_none(now, now->p999), quantile_or_none(mark, mark->p999) },
 		{ "max", unit, figure_or_none(now->count, now->max), figure_or_none(mark->count, mark->max) },
 		{ "count", UNIT_NONE, (double)now->count, (double)mark->count },
 	};

@@ -11,7 +11,7 @@
 #include "widgets/table.h"
 #include "widgets/text.h"
 
-enum { TAB_TASK, TAB_TYPE, TAB_MATRIX, TAB_COUNT };
+enum { TAB_TASK, TAB_TYPE, TAB_MATRIX, TAB_TAG, TAB_COUNT };
 enum { SORT_LIVE, SORT_MARK, SORT_ALLOC, SORT_FREE, SORT_OBJECTS, SORT_NAME, SORT_COUNT };
 
 enum {
@@ -19,22 +19,28 @@ enum {
 	SMALL_SECONDS = 60,
 	MATRIX_TASKS_MAX = TABLE_COLUMNS_MAX - 3,    /* beside type, live and others */
 	MATRIX_CELLS = 9,
+	NAME_SPARE_CELLS = 4,        /* of what a trend could take, left to names */
 	HOLDERS_MAX = 4,             /* named in the row below the table */
 	TREND_SECONDS = 60,
 	TOP_CELLS = 18,              /* "decoder  148 MiB▲ " */
 	TOP_MAX = 32
 };
 
-static const char *const tab_names[TAB_COUNT] = { "task", "type", "task×type" };
+static const char *const tab_names[TAB_COUNT] = { "task", "type", "task×type", "tag" };
 static const char *const sorts[SORT_COUNT] = { "live", "Δ mark", "alloc/s", "free/s", "objects", "name" };
+static const char *const tag_sorts[SORT_COUNT] = { "left", "Δ mark", "alloc/s", "free/s", "objects", "name" };
 static const struct need alloc_need = { site_is_alloc, "allocation type", "allocation types", "used" };
+static const struct need tag_need = { site_is_tag, "tag", "tags", "used" };
 
-/* What a task or a type holds; NaN for what is not known. */
+/* What a task or a type holds, or a tag left behind; NaN for what is not known. */
 struct holding {
-	double live, change, alloc_per_s, free_per_s, objects;
+	double live, change, allocated, freed, allocations_per_s, alloc_per_s, free_per_s, objects;
+	double average;              /* of what was allocated, ever */
 	const struct series *trend;
 	bool is_rough, is_known;
 };
+
+static const struct holding nothing = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL, false, false };
 
 static double change_of(const struct model *model, double live, int64_t mark)
 {
@@ -49,7 +55,8 @@ static double pair_live(const struct task_site *pair)
 /* What tasks held that are no more: it has no rates of its own. */
 static struct holding holding_of_ended(const struct model *model)
 {
-	struct holding holding = { NAN, NAN, NAN, NAN, NAN, NULL, false, false };
+	struct holding holding = nothing;
+	double bytes = 0, count = 0;
 
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
@@ -62,7 +69,10 @@ static struct holding holding_of_ended(const struct model *model)
 		holding.is_known = true;
 		holding.live += pair_live(pair);
 		holding.objects += (double)model_live_bytes(pair->count, pair->min);
+		bytes += (double)pair->sum;
+		count += (double)pair->count;
 	}
+	holding.average = count > 0 ? bytes / count : NAN;
 	return holding;
 }
 
@@ -71,31 +81,40 @@ static struct holding holding_of_task(const struct model *model, uint32_t id)
 	const struct model_task *task = model_task_by_id(model, id);
 
 	if (!task)
-		return id == TASK_ENDED ? holding_of_ended(model) : (struct holding){ NAN, NAN, NAN, NAN, NAN, NULL, false, false };
+		return id == TASK_ENDED ? holding_of_ended(model) : nothing;
 	return (struct holding){
 		.live = (double)task->live_bytes,
 		.change = change_of(model, (double)task->live_bytes, task->mark_value),
+		.allocated = NAN,
+		.freed = NAN,
+		.allocations_per_s = NAN,
 		.alloc_per_s = task->alloc_per_s,
 		.free_per_s = task->free_per_s,
 		.objects = (double)task->live_count,
+		.average = task->alloc_count > 0 ? (double)task->alloc_bytes / (double)task->alloc_count : NAN,
 		.trend = task->trend,
 		.is_known = true,
 	};
 }
 
+/* Or of a tag. */
 static struct holding holding_of_type(const struct model *model, const struct model_site *site)
 {
 	double live;
 
 	if (!site)
-		return (struct holding){ NAN, NAN, NAN, NAN, NAN, NULL, false, false };
+		return nothing;
 	live = (double)model_live_bytes(site->sum, site->max);
 	return (struct holding){
 		.live = live,
 		.change = change_of(model, live, site->mark_value),
+		.allocated = (double)site->sum,
+		.freed = (double)site->max,
+		.allocations_per_s = site->rate_per_s,
 		.alloc_per_s = site->sum_per_s,
 		.free_per_s = site->free_per_s,
 		.objects = (double)model_live_bytes(site->count, site->min),
+		.average = site->count > 0 ? (double)site->sum / (double)site->count : NAN,
 		.trend = site->trend,
 		.is_rough = site->is_rough,
 		.is_known = true,
@@ -137,21 +156,32 @@ static void collect_tasks(const struct model *model, const struct panel_view *vi
 		rows_add(rows, TASK_ENDED, 0, sort_key(&ended, view->sort), "(ended tasks)");
 }
 
-static void collect_types(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
+static void collect_sites(const struct model *model, unsigned kind, int sort, struct panel_rows *rows)
 {
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
 		struct holding holding;
 
-		if (site->kind != SITE_ALLOC)
+		if (site->kind != kind)
 			continue;
 		holding = holding_of_type(model, site);
-		rows_add(rows, site->id, 0, sort_key(&holding, view->sort), site->name);
+		rows_add(rows, site->id, 0, sort_key(&holding, sort), site->name);
 	}
+}
+
+static void collect_types(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
+{
+	collect_sites(model, SITE_ALLOC, view->sort, rows);
+}
+
+static void collect_tags(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
+{
+	collect_sites(model, SITE_TAG, view->sort, rows);
 }
 
 static const struct panel_list task_list = { collect_tasks, sorts, SORT_COUNT, SORT_NAME };
 static const struct panel_list type_list = { collect_types, sorts, SORT_COUNT, SORT_NAME };
+static const struct panel_list tag_list = { collect_tags, tag_sorts, SORT_COUNT, SORT_NAME };
 
 static int tab_of(const struct panel_view *view)
 {
@@ -160,7 +190,7 @@ static int tab_of(const struct panel_view *view)
 
 static const struct panel_list *list_of(int tab)
 {
-	return tab == TAB_TASK ? &task_list : &type_list;
+	return tab == TAB_TASK ? &task_list : tab == TAB_TAG ? &tag_list : &type_list;
 }
 
 /* Typed bytes once there are any, else what the kernel counts. */
@@ -177,6 +207,31 @@ static const struct series *chart_series(const struct model *model)
 	return model_series(model, is_typed(model) ? MODEL_MEMORY : MODEL_RSS);
 }
 
+/* How long objects of a type live, of those that are followed; NULL: not told. */
+static const struct model_site *lifetime_of(const struct model *model, const struct model_site *type)
+{
+	static const char ending[] = " lifetime";
+	char name[LIMIT_NAME_BYTES];
+
+	snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - sizeof ending), type->name, ending);
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+
+		if (site_is_lifetime(model, site) && !strcmp(site->name, name))
+			return site;
+	}
+	return NULL;
+}
+
+/* "12.1 ms"; "–" without one. */
+static void lifetime_text(char out[UNITS_BYTES], const struct model_site *lifetime)
+{
+	if (lifetime)
+		site_figure(out, lifetime, quantile_or_none(&lifetime->window, lifetime->window.p50));
+	else
+		units_time(out, NAN);
+}
+
 /* "60 s ─ max 340 MiB", and "60 s" for where that is too long. */
 static void chart_label(char out[96], const struct model *model, int seconds)
 {
@@ -189,13 +244,17 @@ static void chart_label(char out[96], const struct model *model, int seconds)
 
 /* ---- the table ---- */
 
-enum { COLUMN_NAME, COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOC, COLUMN_FREE, COLUMN_OBJECTS, COLUMN_AVERAGE, COLUMN_TREND };
+enum {
+	COLUMN_NAME, COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOCATED, COLUMN_FREED, COLUMN_RATE, COLUMN_ALLOC, COLUMN_FREE, COLUMN_OBJECTS,
+	COLUMN_AVERAGE, COLUMN_LIFE, COLUMN_TREND, COLUMN_COUNT
+};
 
 struct memory_table {
 	const struct model *model;
 	const struct panel_rows *rows;
 	int tab;
 	enum glyphs glyphs;
+	int columns[COLUMN_COUNT];   /* what stands in the table's columns */
 	/* the matrix */
 	uint32_t tasks[MATRIX_TASKS_MAX];
 	int task_count;
@@ -207,7 +266,7 @@ static void row_name(const struct memory_table *memory, const struct panel_row *
 	if (memory->tab == TAB_TASK) {
 		task_name_clean(out, out_bytes, memory->model, row->id, memory->glyphs);
 	} else if (row->is_gone) {
-		snprintf(out, out_bytes, "type %" PRIu32, row->id);
+		snprintf(out, out_bytes, "%s %" PRIu32, memory->tab == TAB_TAG ? "tag" : "type", row->id);
 	} else {
 		name_clean(out, out_bytes, row->name, memory->glyphs);
 	}
@@ -229,6 +288,16 @@ static void dim_when_zero(double value, struct style *style)
 		*style = STYLE(ROLE_DIM);
 }
 
+static void life_cell(const struct memory_table *memory, uint32_t id, char text[UNITS_BYTES], struct style *style)
+{
+	const struct model_site *type = model_site_by_id(memory->model, id);
+	const struct model_site *lifetime = type ? lifetime_of(memory->model, type) : NULL;
+
+	lifetime_text(text, lifetime);
+	if (!lifetime || lifetime->window.count == 0)
+		*style = STYLE(ROLE_DIM);
+}
+
 static void table_cell(void *arg, int index, int column, char *out, size_t out_bytes, struct style *style)
 {
 	const struct memory_table *memory = arg;
@@ -236,7 +305,9 @@ static void table_cell(void *arg, int index, int column, char *out, size_t out_b
 	struct holding holding = holding_of(memory->model, memory->tab, row->id);
 	char text[UNITS_BYTES] = "";
 
-	switch (column) {
+	if (column < 0)
+		return;
+	switch (memory->columns[column]) {
 	case COLUMN_NAME:
 		row_name(memory, row, out, out_bytes, style);
 		return;
@@ -247,6 +318,18 @@ static void table_cell(void *arg, int index, int column, char *out, size_t out_b
 	case COLUMN_MARK:
 		units_bytes_change(text, holding.change);
 		dim_when_zero(holding.change, style);
+		break;
+	case COLUMN_ALLOCATED:
+		units_bytes(text, holding.allocated);
+		dim_when_zero(holding.allocated, style);
+		break;
+	case COLUMN_FREED:
+		units_bytes(text, holding.freed);
+		dim_when_zero(holding.freed, style);
+		break;
+	case COLUMN_RATE:
+		units_rate(text, holding.allocations_per_s);
+		dim_when_zero(holding.allocations_per_s, style);
 		break;
 	case COLUMN_ALLOC:
 		units_bytes(text, holding.alloc_per_s);
@@ -261,8 +344,11 @@ static void table_cell(void *arg, int index, int column, char *out, size_t out_b
 		dim_when_zero(holding.objects, style);
 		break;
 	case COLUMN_AVERAGE:
-		units_bytes(text, holding.objects > 0 ? holding.live / holding.objects : NAN);
-		dim_when_zero(holding.objects > 0 ? holding.live : NAN, style);
+		units_bytes(text, holding.average);
+		dim_when_zero(holding.average, style);
+		break;
+	case COLUMN_LIFE:
+		life_cell(memory, row->id, text, style);
 		break;
 	default:
 		return;
@@ -275,52 +361,87 @@ static bool table_draw_cell(void *arg, int index, int column, const struct canva
 	const struct memory_table *memory = arg;
 	struct holding holding;
 
-	if (column != COLUMN_TREND)
+	if (memory->columns[column] != COLUMN_TREND)
 		return false;
 	holding = holding_of(memory->model, memory->tab, memory->rows->rows[index].id);
 	series_spark(holding.trend, model_second(memory->model), SPARK_SHAPE, canvas);
 	return true;
 }
 
-static int sort_column(int sort)
+/* Some type that is listed has lifetimes. */
+static bool has_lifetimes(const struct memory_table *memory)
 {
-	static const int columns[SORT_COUNT] = {
-		COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOC, COLUMN_FREE, COLUMN_OBJECTS, COLUMN_NAME,
-	};
+	for (uint32_t i = 0; i < model_site_count(memory->model); i++)
+		if (site_is_lifetime(memory->model, model_site(memory->model, i)))
+			return true;
+	return false;
+}
 
-	return sort >= 0 && sort < SORT_COUNT ? columns[sort] : COLUMN_LIVE;
+static bool has_column(const struct memory_table *memory, int column)
+{
+	switch (column) {
+	case COLUMN_ALLOCATED:
+	case COLUMN_FREED:
+	case COLUMN_RATE:
+		return memory->tab == TAB_TAG;
+	case COLUMN_LIFE:
+		return memory->tab == TAB_TYPE && has_lifetimes(memory);
+	default:
+		return true;
+	}
 }
 
 static struct table_drawn draw_table(struct memory_table *memory, const struct panel_view *view,
 				     const struct canvas *canvas)
 {
-	struct table_column columns[] = {
-		{ .title = tab_names[memory->tab], .width_cells = 9, .stretch = true },
-		{ .title = "live", .width_cells = 9, .right = true },
-		{ .title = "Δ mark", .width_cells = 9, .right = true, .drop = 2 },
-		{ .title = "alloc/s", .width_cells = 8, .right = true, .drop = 3 },
-		{ .title = "free/s", .width_cells = 8, .right = true, .drop = 4 },
-		{ .title = "objects", .width_cells = 7, .right = true, .drop = 6 },
-		{ .title = "avg", .width_cells = 8, .right = true, .drop = 7 },
-		{ .title = "trend", .width_cells = 8, .drop = 5 },
+	static const int by_sort[SORT_COUNT] = {
+		COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOC, COLUMN_FREE, COLUMN_OBJECTS, COLUMN_NAME,
 	};
-	struct table table = {
+	static const struct table_column all[COLUMN_COUNT] = {
+		[COLUMN_NAME] = { .width_cells = 9, .stretch = true },
+		[COLUMN_LIVE] = { .title = "live", .width_cells = 9, .right = true },
+		[COLUMN_MARK] = { .title = "Δ mark", .width_cells = 9, .right = true, .drop = 2 },
+		[COLUMN_ALLOCATED] = { .title = "allocated", .width_cells = 9, .right = true, .drop = 1 },
+		[COLUMN_FREED] = { .title = "freed", .width_cells = 8, .right = true, .drop = 1 },
+		[COLUMN_RATE] = { .title = "rate", .width_cells = 7, .right = true, .drop = 2 },
+		[COLUMN_ALLOC] = { .title = "alloc/s", .width_cells = 8, .right = true, .drop = 3 },
+		[COLUMN_FREE] = { .title = "free/s", .width_cells = 8, .right = true, .drop = 4 },
+		[COLUMN_OBJECTS] = { .title = "objects", .width_cells = 7, .right = true, .drop = 6 },
+		[COLUMN_AVERAGE] = { .title = "avg", .width_cells = 8, .right = true, .drop = 7 },
+		[COLUMN_LIFE] = { .title = "life p50", .width_cells = 8, .right = true, .drop = 8 },
+		[COLUMN_TREND] = { .title = "trend", .width_cells = 8, .drop = 5 },
+	};
+	struct table_column columns[COLUMN_COUNT];
+	int count = 0, sort_column = -1, used = TABLE_GUTTER_CELLS;
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (!has_column(memory, i))
+			continue;
+		columns[count] = all[i];
+		if (i == COLUMN_NAME)
+			columns[count].title = tab_names[memory->tab];
+		if (i == COLUMN_LIVE && memory->tab == TAB_TAG)
+			columns[count].title = "left";
+		/* A wide screen shows more of how it went. */
+		if (i == COLUMN_TREND && canvas->width_cells >= 100)
+			columns[count].width_cells = cells_max(8, cells_min(canvas->width_cells - used - NAME_SPARE_CELLS, 60));
+		used += 1 + columns[count].width_cells;
+		if (i == by_sort[view->sort])
+			sort_column = count;
+		memory->columns[count++] = i;
+	}
+	return table_draw(&(struct table){
 		.columns = columns,
-		.column_count = (int)(sizeof columns / sizeof *columns),
+		.column_count = count,
 		.row_count = memory->rows->count,
 		.top = view->top,
 		.cursor = view->cursor,
-		.sort_column = sort_column(view->sort),
+		.sort_column = sort_column,
 		.sort_ascending = view->is_ascending,
 		.cell = table_cell,
 		.draw = table_draw_cell,
 		.arg = memory,
-	};
-
-	/* A wide screen shows more of how it went. */
-	if (canvas->width_cells >= 100)
-		columns[COLUMN_TREND].width_cells = cells_min(canvas->width_cells - 72, 60);
-	return table_draw(&table, canvas);
+	}, canvas);
 }
 
 /* ---- the matrix ---- */
@@ -400,28 +521,31 @@ static struct table_drawn draw_matrix(struct memory_table *memory, const struct 
 
 struct holder { uint32_t id; double bytes; };
 
-/* Keeps the biggest, biggest first; returns the bytes that found no place. */
-static double holder_add(struct holder holders[HOLDERS_MAX], int *count, struct holder holder)
+/* Keeps the most biggest, biggest first; returns the bytes that found no place. */
+static double holder_add(struct holder holders[HOLDERS_MAX], int most, int *count, struct holder holder)
 {
 	int at = *count;
 	double left_over = 0;
 
 	while (at > 0 && holders[at - 1].bytes < holder.bytes)
 		at--;
-	if (*count == HOLDERS_MAX)
-		left_over = at < HOLDERS_MAX ? holders[HOLDERS_MAX - 1].bytes : holder.bytes;
+	if (*count == most)
+		left_over = at < most ? holders[most - 1].bytes : holder.bytes;
 	else
 		(*count)++;
-	if (at >= HOLDERS_MAX)
+	if (at >= most)
 		return left_over;
 	memmove(&holders[at + 1], &holders[at], (size_t)(*count - at - 1) * sizeof *holders);
 	holders[at] = holder;
 	return left_over;
 }
 
-/* "Frame is held by: decoder 96.0 MiB, cache 25.0 MiB." or "decoder holds: …". */
-static void holders_text(char *out, size_t out_bytes, const struct memory_table *memory, const struct panel_row *row)
+/* "Frame is held by: decoder 96.0 MiB, cache 25.0 MiB. Lifetime p50 12.1 ms." or "decoder
+ * holds: …"; at most so many are named. */
+static void holders_text(char *out, size_t out_bytes, const struct memory_table *memory, const struct panel_row *row, int most)
 {
+	const struct model_site *type = memory->tab == TAB_TASK ? NULL : model_site_by_id(memory->model, row->id);
+	const struct model_site *lifetime = type ? lifetime_of(memory->model, type) : NULL;
 	struct holder holders[HOLDERS_MAX];
 	int count = 0, more = 0;
 	double more_bytes = 0;
@@ -438,8 +562,8 @@ static void holders_text(char *out, size_t out_bytes, const struct memory_table 
 			continue;
 		if ((memory->tab == TAB_TASK ? pair->task : pair->site) != row->id)
 			continue;
-		more += count == HOLDERS_MAX;
-		more_bytes += holder_add(holders, &count,
+		more += count == most;
+		more_bytes += holder_add(holders, most, &count,
 					 (struct holder){ memory->tab == TAB_TASK ? pair->site : pair->task, live });
 	}
 	row_name(memory, row, name, sizeof name, &style);
@@ -460,19 +584,29 @@ static void holders_text(char *out, size_t out_bytes, const struct memory_table 
 		used += (size_t)snprintf(out + used, out_bytes - used, ", %d more %s", more, bytes);
 	}
 	if (used < out_bytes)
-		snprintf(out + used, out_bytes - used, ".");
+		used += (size_t)snprintf(out + used, out_bytes - used, ".");
+	if (lifetime && used < out_bytes) {
+		lifetime_text(bytes, lifetime);
+		snprintf(out + used, out_bytes - used, " Lifetime p50 %s.", bytes);
+	}
 }
 
+/* One row about the chosen one. */
 static void draw_holders(const struct memory_table *memory, const struct panel_view *view, int y,
 			 const struct canvas *canvas)
 {
-	char text[2048];
+	char text[2048] = "A tag's bytes are those of its blocks of code; their types count them as well.";
 	int row = view->cursor >= 0 ? view->cursor : 0;
 
 	if (row >= memory->rows->count)
 		return;
-	holders_text(text, sizeof text, memory, &memory->rows->rows[row]);
-	canvas_text(canvas, 1, y, STYLE(ROLE_TEXT), text);
+	/* Fewer names rather than a row that is cut. */
+	for (int most = HOLDERS_MAX; most > 0 && memory->tab != TAB_TAG; most--) {
+		holders_text(text, sizeof text, memory, &memory->rows->rows[row], most);
+		if (1 + canvas_text_width(canvas, text) <= canvas->width_cells)
+			break;
+	}
+	canvas_text(canvas, 1, y, memory->tab == TAB_TAG ? STYLE(ROLE_DIM) : STYLE(ROLE_TEXT), text);
 }
 
 /* ---- the panel ---- */
@@ -520,9 +654,11 @@ static int chart_rows(int height_cells)
 static int draw_reasons(const struct model *model, const struct panel_view *view, const struct panel_rows *rows, int y,
 			const struct canvas *canvas)
 {
+	static const char *const rows_of[TAB_COUNT] = { "tasks", "types", "types", "tags" };
+	const struct need *need = tab_of(view) == TAB_TAG ? &tag_need : &alloc_need;
 	char text[NAME_BYTES * 2];
 
-	if (reason_text(text, sizeof text, model, view, &alloc_need, canvas_glyphs(canvas))) {
+	if (reason_text(text, sizeof text, model, view, need, canvas_glyphs(canvas))) {
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 		if (!view->nothing && !is_typed(model))
 			y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), "The chart shows resident memory, as the kernel counts it.");
@@ -531,8 +667,8 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 		char filter[NAME_BYTES];
 
 		name_fit(filter, sizeof filter, view->filter, 30, canvas_glyphs(canvas));
-		snprintf(text, sizeof text, "0 of %d %ss match \"%s\". Esc clears the filter.", rows->all_count,
-			 tab_of(view) == TAB_TASK ? "task" : "type", filter);
+		snprintf(text, sizeof text, "0 of %d %s match \"%s\". Esc clears the filter.", rows->all_count,
+			 rows_of[tab_of(view)], filter);
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 	}
 	return y;
@@ -707,7 +843,7 @@ void memory_draw_types(const struct model *model, const struct panel_view *view,
 }
 
 static const char *const keys[] = {
-	"v\tnext view: task, type, task×type",
+	"v\tby task, type, task×type, tag",
 	"s r\tsort by next column, reverse",
 	"o\thold, let go the order",
 	"/\tfilter (sub, !not, /regex/)",
@@ -718,7 +854,7 @@ static const char *const keys[] = {
 const struct panel panel_memory = {
 	.name = "Memory",
 	.digit = '1',
-	.help = "live bytes by task and by type",
+	.help = "live bytes by task, by type and by tag",
 	.keys = keys,
 	.footer = "v view  s sort  / filter  m mark",
 	.draw = draw,

@@ -14,6 +14,7 @@ enum {
 	BANDS_MAX = 4,
 	BESIDE_CELLS = 76, NARROW_CELLS = 100, WIDE_CELLS = 160,
 	PLAIN_CELLS = 40, PLAIN_ROWS = 2,    /* below, words only */
+	FRAMES_ROWS_MIN = 3,         /* title, head and one of them */
 	UNBOUNDED = 1000
 };
 
@@ -174,6 +175,20 @@ static int count_link(const struct overview *overview)
 	return 9;
 }
 
+/* The turns of the program take what collections leave. */
+static void draw_gc_and_frames(const struct overview *overview, const struct canvas *canvas)
+{
+	int gc = cells_max(3, 1 + count_gc(overview)), frames = canvas->height_cells - gc;
+	struct canvas part = *canvas;
+
+	if (frames >= FRAMES_ROWS_MIN && count_sites(overview, site_is_frame) > 0) {
+		part = canvas_part(canvas, 0, gc, canvas->width_cells, frames);
+		frames_draw_small(overview->model, overview->view, &part);
+		part = canvas_part(canvas, 0, 0, canvas->width_cells, gc);
+	}
+	gc_draw_small(overview->model, overview->view, &part);
+}
+
 static const struct part memory = { "Memory", '1', draw_memory, count_tasks };
 static const struct part memory_tasks = { "Memory", '1', draw_memory_tasks, count_tasks };
 static const struct part memory_types = { "Memory by type", '1', draw_memory_types, count_types };
@@ -182,6 +197,7 @@ static const struct part heat = { "Heat map", '2', draw_heat, NULL };
 static const struct part classes = { "Classes", '3', draw_classes, count_classes };
 static const struct part tasks = { "Tasks", '4', draw_tasks, count_tasks };
 static const struct part gc = { "GC", '5', draw_gc, count_gc };
+static const struct part gc_and_frames = { "GC", '5', draw_gc_and_frames, count_gc };
 static const struct part events = { "Events", '6', draw_events, count_lines };
 static const struct part counters = { "Counters", '7', draw_counters, count_figures };
 static const struct part link_part = { "Link", '8', draw_link, count_link };
@@ -193,7 +209,7 @@ static struct layout layout_for(int width_cells)
 	if (width_cells >= WIDE_CELLS)
 		return (struct layout){ .band_count = 4, .bands = {
 			{ { &memory_tasks, &latency, &tasks }, .min = 8, .want = 18, .weight = 3 },
-			{ { &memory_types, &heat, &gc }, .min = 4, .want = 10, .weight = 2 },
+			{ { &memory_types, &heat, &gc_and_frames }, .min = 4, .want = 10, .weight = 2 },
 			{ { &counters, &classes, &link_part }, .min = 4, .want = 10, .weight = 1, .is_bounded = true },
 			{ { &events }, .min = 3, .want = 8, .weight = 2 },
 		} };

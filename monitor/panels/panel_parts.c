@@ -290,6 +290,22 @@ static const char *line_word(const struct model_line *line, struct style *style)
 	return "?";
 }
 
+/* "  (+1,234 more like it)" behind a line that stands for others as well, shorter where that
+ * would leave it little room; returns its width. */
+static int more_text(char out[64], const struct model_line *line, const struct canvas *canvas, int room_cells)
+{
+	char count[32];
+
+	out[0] = '\0';
+	if (line->folded == 0)
+		return 0;
+	digits_text(count, line->folded);
+	snprintf(out, 64, "  (+%s more like it)", count);
+	if (2 * canvas_text_width(canvas, out) > room_cells)
+		snprintf(out, 64, " (+%s)", count);
+	return canvas_text_width(canvas, out);
+}
+
 static void draw_event(const struct model *model, const struct model_line *line, int y, const struct canvas *canvas)
 {
 	enum glyphs glyphs = canvas_glyphs(canvas);
@@ -298,6 +314,8 @@ static void draw_event(const struct model *model, const struct model_line *line,
 	struct style style = STYLE(ROLE_TEXT);
 	char clock[UNITS_BYTES], name[NAME_BYTES], fit[NAME_BYTES], text[NAME_BYTES];
 	const char *word = line_word(line, &style);
+	char more[64];
+	int end = canvas->width_cells - more_text(more, line, canvas, canvas->width_cells - x);
 
 	clock_text(clock, model, line->time_ns, 3);
 	canvas_text(canvas, 1, y, STYLE(ROLE_DIM), clock);
@@ -311,8 +329,8 @@ static void draw_event(const struct model *model, const struct model_line *line,
 		canvas_text(canvas, 31, y, STYLE(ROLE_TEXT), fit);
 	}
 	text_clean(text, sizeof text, line->text, strnlen(line->text, sizeof line->text), glyphs);
-	text_fit(fit, sizeof fit, text, canvas->width_cells - x, glyphs);
-	canvas_text(canvas, x, y, style, fit);
+	text_fit(fit, sizeof fit, text, cells_max(end - x, 0), glyphs);
+	canvas_text(canvas, canvas_text(canvas, x, y, style, fit), y, STYLE(ROLE_DIM), more);
 }
 
 /* Without lines it is good to know what keeps them away. */

@@ -27,6 +27,9 @@ void latency_draw_heat(const struct model *model, const struct model_site *site,
 void classes_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas);
 void link_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas);
 
+/* The table, what of it fits. */
+void frames_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas);
+
 void tasks_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas);
 void gc_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas);
 void counters_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas);

@@ -8,6 +8,7 @@ const struct panel *const panels[] = {
 	&panel_latency,
 	&panel_classes,
 	&panel_link,
+	&panel_frames,
 	NULL
 };
 

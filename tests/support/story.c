@@ -38,9 +38,9 @@ static void tell_site(struct story *story, uint64_t id, uint64_t class_id, uint6
 {
 	static const struct text fields[] = { { "status", 6 }, { "share", 5 } };
 
-	wire_add(&story->wire, SITE, site, .id = id, .class_id = class_id, .kind = kind, .unit = unit, .detail = 2,
-		 .name = text_of(name), .file = text_of("story.c"), .line = 10 * id, .level = 2, .own_level = LEVEL_OWN,
-		 .fields = { fields, kind == SITE_EVENT ? 2 : 0 });
+	wire_add(&story->wire, SITE, site, .id = id, .class_id = class_id, .kind = kind, .unit = unit,
+		 .detail = kind == SITE_LOG ? 2 : 0, .name = text_of(name), .file = text_of("story.c"), .line = 10 * id,
+		 .level = 2, .own_level = LEVEL_OWN, .fields = { fields, kind == SITE_EVENT ? 2 : 0 });
 }
 
 static void tell_task(struct story *story, uint64_t id, const char *name)
