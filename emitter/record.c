@@ -154,7 +154,7 @@ COLD void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_fre
 }
 
 /* Is this one that its class's limit leaves out of the stream? It is summed only. */
-static bool is_left_out(const struct telem_site *site)
+static __attribute__((noinline)) bool is_left_out(const struct telem_site *site)
 {
 	uint32_t class_id = emitter.sites[site->id].class_id;
 	struct class_limit *limit = &emitter.classes[class_id].limit;
@@ -176,9 +176,9 @@ static bool is_left_out(const struct telem_site *site)
 }
 
 /* The level as it counts for one event. */
-static __attribute__((noinline)) uint8_t level_for(const struct telem_site *site, uint8_t level)
+static inline uint8_t level_for(const struct telem_site *site, uint8_t level)
 {
-	return level & TELEM_LIMITED_ && is_left_out(site) ? TELEM_SUM : level & TELEM_LEVEL_;
+	return __builtin_expect(level & TELEM_LIMITED_, 0) && is_left_out(site) ? TELEM_SUM : level & TELEM_LEVEL_;
 }
 
 /* The ring, at this thread's first event at level all; NULL when there is none to have. */
@@ -530,7 +530,7 @@ static void event_record(struct telem_site *site, uint8_t level, const struct te
 
 void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count)
 {
-	uint8_t level = telem_level_(site), recorded = level > TELEM_ALL ? level_for(site, level) : level;
+	uint8_t level = telem_level_(site), recorded = level_for(site, level);
 
 	if (recorded != TELEM_OFF)
 		event_record(site, recorded, fields, field_count);

@@ -379,6 +379,91 @@ static bool batch_fast(struct decoder *decoder, const uint8_t **bytes, size_t *c
 	return true;
 }
 
+/* ---- BATCH of numbers of any widths, as others' encoders write it ---- */
+
+/* Of a number's first byte: how many more it has, whether it is signed; or it is none. */
+enum { NUMBER_BYTES = 15, NUMBER_SIGNED = 16, NUMBER_NONE = 128 };
+#define EIGHT_OF(info) info, info, info, info, info, info, info, info
+#define THIRTY_TWO_OF(info) EIGHT_OF(info), EIGHT_OF(info), EIGHT_OF(info), EIGHT_OF(info)
+static const uint8_t number_info[256] = {
+	THIRTY_TWO_OF(0), THIRTY_TWO_OF(0), THIRTY_TWO_OF(0), THIRTY_TWO_OF(0),
+	THIRTY_TWO_OF(NUMBER_NONE), THIRTY_TWO_OF(NUMBER_NONE),
+	EIGHT_OF(NUMBER_NONE), NUMBER_NONE, NUMBER_NONE, NUMBER_NONE, NUMBER_NONE, 1, 2, 4, 8,
+	NUMBER_SIGNED | 1, NUMBER_SIGNED | 2, NUMBER_SIGNED | 4, NUMBER_SIGNED | 8, NUMBER_NONE, NUMBER_NONE, NUMBER_NONE,
+	NUMBER_NONE, EIGHT_OF(NUMBER_NONE), THIRTY_TWO_OF(NUMBER_SIGNED),
+};
+#define NUMBER_BYTES_MAX 9
+
+/* Takes one, of which NUMBER_BYTES_MAX bytes can be read; without a branch, for which widths
+ * follow each other cannot be foreseen. Adds to *wrong. */
+static inline __attribute__((always_inline)) uint64_t number_take(const uint8_t **at, uint64_t *wrong)
+{
+	uint32_t info = number_info[**at], bytes = info & NUMBER_BYTES, shift = (64 - 8 * bytes) & 63;
+	uint64_t raw = load_u64(*at + 1), value = bytes ? raw >> shift : **at;
+	int64_t extended = bytes ? (int64_t)raw >> shift : (int8_t)**at;
+
+	*wrong |= info & NUMBER_NONE;
+	*at += 1 + bytes;
+	return info & NUMBER_SIGNED ? (uint64_t)extended : value;
+}
+
+/* True when all of a BATCH is there and as it should be; else the parser looks at it. */
+static bool batch_any(struct decoder *decoder, const uint8_t **bytes, size_t *count, struct message *out)
+{
+	enum { ITEMS_MAX = LIMIT_ITEMS - 16, EVENT_BYTES_MAX = 3 * NUMBER_BYTES_MAX };
+	const uint8_t *at = *bytes, *end = at + (*count < LIMIT_BLOCK_BYTES ? *count : LIMIT_BLOCK_BYTES);
+	uint8_t rest[3 * EVENT_BYTES_MAX];
+	uint64_t wrong = 0, head[3];
+	size_t taken = 0;
+	uint32_t items;
+
+	if (*count < 2 + EVENT_BYTES_MAX + 5 || at[0] != 0x95 || at[1] != KIND_BATCH)
+		return false;
+	at += 2;
+	for (int i = 0; i < 3; i++) {
+		wrong |= number_info[*at] & NUMBER_SIGNED;
+		head[i] = number_take(&at, &wrong);
+	}
+	if ((*at & 0xf0) == 0x90) {
+		items = *at & 0xf;
+		at += 1;
+	} else if (*at == 0xdc) {
+		items = load_u16(at + 1);
+		at += 3;
+	} else {
+		return false;
+	}
+	if (wrong || items == 0 || items % 3 || items > ITEMS_MAX)
+		return false;
+	for (uint32_t i = 0; i < items / 3; i++) {
+		uint64_t site, dt_ns;
+
+		/* The last ones are read where there is something behind them. */
+		if (end - at < EVENT_BYTES_MAX && taken == 0) {
+			taken = (size_t)(at - *bytes);
+			memset(rest, 0, sizeof rest);
+			memcpy(rest, at, (size_t)(end - at));
+			end = rest + (end - at);
+			at = rest;
+		}
+		if (at >= end)
+			return false;
+		site = number_take(&at, &wrong);
+		dt_ns = number_take(&at, &wrong);
+		wrong |= site / LIMIT_SITES | dt_ns >> 32;
+		decoder->events[i] = (struct event){ .value = number_take(&at, &wrong), .dt_ns = (uint32_t)dt_ns,
+						     .site = (uint32_t)site };
+	}
+	if (wrong || at > end)
+		return false;
+	taken += (size_t)(at - (taken ? rest : *bytes));
+	out->kind = KIND_BATCH;
+	out->field_count = 4;
+	out->batch = (struct message_batch){ head[0], head[1], head[2], { decoder->events, items / 3 } };
+	take(decoder, bytes, count, taken);
+	return true;
+}
+
 /* ---- from the tape to a struct ---- */
 
 /* How many tokens the value at token has, itself included. */
@@ -512,7 +597,8 @@ int decode_next(struct decoder *decoder, const uint8_t **bytes, size_t *count, s
 {
 	int result;
 
-	if (!PROTOCOL_IS_GUEST && decoder->held_count == 0 && batch_fast(decoder, bytes, count, out))
+	if (!PROTOCOL_IS_GUEST && decoder->held_count == 0 &&
+	    (batch_fast(decoder, bytes, count, out) || batch_any(decoder, bytes, count, out)))
 		return DECODE_MESSAGE;
 	result = parse_one(decoder, bytes, count);
 	return result == DECODE_MESSAGE ? message_from(decoder, out) : result;

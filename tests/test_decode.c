@@ -762,6 +762,63 @@ static void a_batch_with_a_flipped_bit_gives_what_the_parser_gives(void **state)
 	}
 }
 
+/* A number in one of the forms that hold it: which, say the bits of pick. */
+static size_t any_width(uint8_t *out, uint64_t number, uint32_t pick)
+{
+	int64_t as_signed = (int64_t)number;
+	bool is_signed = as_signed < 0 || pick & 4;
+	uint32_t width = 0;                  /* log2 of its bytes */
+
+	if (pick & 8 && as_signed >= -32 && as_signed < 128) {
+		out[0] = (uint8_t)number;
+		return 1;
+	}
+	while (width < 3 && (is_signed ? as_signed >> ((8 << width) - 1) != 0 && as_signed >> ((8 << width) - 1) != -1
+				       : number >> (8 << width) != 0))
+		width++;
+	width += pick % (4 - width);
+	out[0] = (uint8_t)((is_signed ? 0xd0 : 0xcc) + width);
+	for (uint32_t i = 0; i < 1u << width; i++)
+		out[1 + i] = (uint8_t)(number >> 8 * ((1u << width) - 1 - i));
+	return 1 + (1u << width);
+}
+
+/* Whatever widths, and whatever is wrong in them: as the parser reads it. */
+static void a_batch_of_any_widths_is_what_the_parser_gives(void **state)
+{
+	uint8_t bytes[4096];
+	uint32_t random = 12345;
+
+	(void)state;
+	for (int round = 0; round < 3000; round++) {
+		uint32_t event_count = 1 + (uint32_t)round % 40, damage;
+		size_t count = (size_t)hex_read("95 05", bytes, sizeof bytes);
+		struct digest fast, slow;
+
+		for (uint32_t i = 0; i < 3; i++)
+			count += any_width(bytes + count, (uint64_t)i << (random >> 20 & 31), random >> 8);
+		if (event_count < 6) {
+			bytes[count++] = (uint8_t)(0x90 | event_count * 3);
+		} else {
+			bytes[count++] = 0xdc;
+			bytes[count++] = (uint8_t)(event_count * 3 >> 8);
+			bytes[count++] = (uint8_t)(event_count * 3);
+		}
+		for (uint32_t i = 0; i < event_count * 3; i++) {
+			random = random * 1664525 + 1013904223;
+			count += any_width(bytes + count, i % 3 == 0 ? random >> 16 : i % 3 == 1 ? random >> (random & 31)
+					   : (uint64_t)(int64_t)(int32_t)random >> (random & 31), random >> 12);
+		}
+		count += (size_t)hex_read("92 48 07", bytes + count, sizeof bytes - count);
+		damage = random >> 5 & 1 ? random % (uint32_t)(count * 8) : 0;
+		bytes[damage / 8] ^= (uint8_t)(damage ? 1u << damage % 8 : 0);
+		fast = answers(ask_message, bytes, count, count, count);
+		slow = by_the_parser(bytes, (uint32_t)count);
+		if (fast.hash != slow.hash || fast.count != slow.count)
+			fail_msg("round %d: another answer", round);
+	}
+}
+
 static void a_batch_longer_than_a_block_is_refused_either_way(void **state)
 {
 	static uint8_t bytes[8192];
@@ -972,6 +1029,7 @@ int main(void)
 		TEST(a_batch_gives_the_events_that_went_in),
 		TEST(a_batch_gives_the_same_at_every_cut),
 		TEST(a_batch_with_a_flipped_bit_gives_what_the_parser_gives),
+		TEST(a_batch_of_any_widths_is_what_the_parser_gives),
 		TEST(a_batch_longer_than_a_block_is_refused_either_way),
 		TEST(a_batch_in_shortest_form_is_the_same_batch),
 		TEST(events_that_are_none_are_refused),
