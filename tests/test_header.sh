@@ -316,20 +316,31 @@ if [ "$(uname -m)" = x86_64 ]; then
 	cat >"$dir/hot.c" <<'END'
 #include "all.h"
 TELEM_CLASS(mine, "a class", TELEM_OFF);
+#ifdef __cplusplus
+extern "C" {
+#endif
 void counter(uint64_t n) { TELEM_COUNT(mine, "counter", n); }
 void span(void) { TELEM_SPAN(mine, "span") __asm__ volatile("nop"); }
+#ifdef __cplusplus
+}
+#endif
 END
-	gcc -std=c11 -O2 -I"$root" -I"$dir" -c "$dir/hot.c" -o "$dir/hot.o"
+	cp "$dir/hot.c" "$dir/hot.cc"
 	# Instructions up to the first return: what runs while the site is off.
 	path() {
 		objdump -d --no-show-raw-insn --disassemble="$1" "$dir/hot.o" |
 			awk '/^ *[0-9a-f]+:/ { n++; print; if ($2 ~ /^ret/) exit }'
 	}
-	check "a counter that is off is a compare and a branch" \
-		sh -c "[ $(path counter | wc -l) -le 4 ] && [ $(path counter | grep -c -w call) -eq 0 ]"
-	check "a span that is off has no call" \
-		sh -c "[ $(path span | wc -l) -le 12 ] && [ $(path span | grep -c -w call) -eq 0 ]"
-	path span >"$dir/span"
+	# As users build: programs, and shared objects.
+	for how in "gcc -std=c11 -O2|hot.c" "gcc -std=c11 -O2 -fPIC|hot.c" "g++ -std=c++17 -O2|hot.cc" \
+		"g++ -std=c++17 -O2 -fPIC|hot.cc" "clang -std=c11 -O2|hot.c" "clang++ -std=c++17 -O2 -fPIC|hot.cc"; do
+		command -v "${how%% *}" >/dev/null || continue
+		${how%|*} -I"$root" -I"$dir" -c "$dir/${how#*|}" -o "$dir/hot.o"
+		check "${how%|*}: a counter that is off is a compare and a branch" \
+			sh -c "[ $(path counter | wc -l) -le 4 ] && [ $(path counter | grep -c -w call) -eq 0 ]"
+		check "${how%|*}: a span that is off has no call" \
+			sh -c "[ $(path span | wc -l) -le 12 ] && [ $(path span | grep -c -w call) -eq 0 ]"
+	done
 fi
 # Every public name: exported, or a macro that is not compiled away.
 {
