@@ -32,7 +32,7 @@ struct dump {
 
 static int create(char path[LIMIT_PATH_BYTES])
 {
-	const char *directory = emitter.dump_directory[0] ? emitter.dump_directory : getenv("TMPDIR");
+	const char *directory = emitter.dump_directory[0] ? emitter.dump_directory : secure_getenv("TMPDIR");
 	int fd = -1;
 
 	for (int i = 1; fd < 0 && i < 10000; i++) {

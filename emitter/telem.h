@@ -122,7 +122,7 @@ void telem_enable_all(bool on);
  * a second (0: any number). The others count as if at sum, so no figure misses them. The
  * class may come later. 0, or -EINVAL. */
 int telem_class_limit(const char *class_name, uint32_t keep_one_in, uint64_t per_second);
-/* Times one span in n of a site by its name, "net.request", and counts all: 2 ns for n of 16.
+/* Times one span in n of a site by its name, "net.request", and counts all: 3 ns for n of 16.
  * What is timed stands for n in the figures, which the monitor marks ~. n is rounded up to a
  * power of two, at most 65,536; 1: each. While handlers wait at it, each is timed. 0;
  * -ENOENT: no such span; -EINVAL. */

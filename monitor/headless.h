@@ -1,4 +1,4 @@
-/* headless.h -- the commands without a screen: ps, lines, once, record, set. */
+/* headless.h -- the commands without a screen: ps, lines, once, record, set, held. */
 #ifndef TELEM_MONITOR_HEADLESS_H
 #define TELEM_MONITOR_HEADLESS_H
 
@@ -36,7 +36,7 @@ int headless_run(const struct options *options, const struct headless_command *c
 void headless_over(struct headless *headless, int code);
 
 int ps_run(const struct options *options);
-extern const struct headless_command lines_command, once_command, record_command, set_command;
+extern const struct headless_command lines_command, once_command, record_command, set_command, held_command;
 
 /* ---- json.c ---- */
 /* One object, on one line; base units, no rounding. 0 or -EIO. */

@@ -43,6 +43,8 @@ int main(int argc, char *argv[])
 		return headless_run(&options, &record_command);
 	case COMMAND_SET:
 		return headless_run(&options, &set_command);
+	case COMMAND_HELD:
+		return headless_run(&options, &held_command);
 	case COMMAND_SCREEN:
 		return app_run(&options);
 	}

@@ -12,7 +12,7 @@
 static const struct { const char *name; enum command command; bool takes_target; } commands[] = {
 	{ "ps", COMMAND_PS, false }, { "list", COMMAND_PS, false }, { "lines", COMMAND_LINES, true },
 	{ "once", COMMAND_ONCE, true }, { "record", COMMAND_RECORD, true }, { "replay", COMMAND_SCREEN, true },
-	{ "set", COMMAND_SET, true },
+	{ "set", COMMAND_SET, true }, { "held", COMMAND_HELD, true },
 };
 
 enum { OPTION_FOR = 256, OPTION_SIZE, OPTION_JSON, OPTION_ALL, OPTION_KEEP, OPTION_READ_ONLY, OPTION_FORCE, OPTION_COLOR,
@@ -45,6 +45,7 @@ void options_help(void)
 	      "telemtop replay [--at TIME] [--speed X] FILE\n"
 	      "telemtop set TARGET CLASS=LEVEL... [--keep | --for TIME]\n"
 	      "telemtop set TARGET flush=TIME ring=BYTES policy=drop|overwrite keep=CLASS:1/N limit=CLASS:N/s dump=REASON\n"
+	      "telemtop held [--json] TARGET [TASK]     sampled allocations that live, of a task by name or number\n"
 	      "\n"
 	      "TARGET  PID, program name, unix:PATH, tcp:HOST:PORT, fifo:PATH, listen:[HOST:]PORT,\n"
 	      "        PATH of a socket, FIFO or recording, - for standard input\n"
@@ -240,10 +241,10 @@ int options_parse(int argc, char *argv[], struct options *out, struct problem *p
 	}
 	if (optind < argc && takes_target)
 		out->target = argv[optind++];
-	if (out->command == COMMAND_SET) {
+	if (out->command == COMMAND_SET || out->command == COMMAND_HELD) {
 		out->settings = argv + optind;
-		out->setting_count = argc - optind;
-		optind = argc;
+		out->setting_count = out->command == COMMAND_HELD && argc > optind ? 1 : argc - optind;
+		optind += out->setting_count;
 	}
 	if (optind < argc)
 		return bad(problem, "unexpected argument", argv[optind], "telemtop --help shows what goes where.");

@@ -7,13 +7,13 @@
 
 #include "monitor/problem.h"
 
-enum command { COMMAND_SCREEN, COMMAND_PS, COMMAND_LINES, COMMAND_ONCE, COMMAND_RECORD, COMMAND_SET, COMMAND_HELP, COMMAND_VERSION };
+enum command { COMMAND_SCREEN, COMMAND_PS, COMMAND_LINES, COMMAND_ONCE, COMMAND_RECORD, COMMAND_SET, COMMAND_HELD, COMMAND_HELP, COMMAND_VERSION };
 enum color_when { COLOR_WHEN_AUTO, COLOR_WHEN_ALWAYS, COLOR_WHEN_NEVER };
 
 struct options {
 	enum command command;
 	const char *target;          /* NULL: none given */
-	char *const *settings;       /* of set: CLASS=LEVEL, up to setting_count */
+	char *const *settings;       /* of set: CLASS=LEVEL, up to setting_count; of held: the task, if any */
 	int setting_count;
 	uint64_t interval_ns;
 	uint64_t for_ns;             /* record, set: how long; 0: no end */

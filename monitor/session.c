@@ -91,6 +91,8 @@ static void apply(struct session *session, const struct message *message, uint32
 		session->has_ended = true;
 	else if (message->kind == KIND_ACK)
 		apply_ack(session, &message->ack);
+	else if (message->kind == KIND_HELD && session->held)
+		session->held(session->held_arg, &message->held);
 	else if (message->kind == KIND_SNAPSHOT && session->now_ns > message->snapshot.real_ns)
 		/* Both in wall time: the only clock that two machines share, if roughly. */
 		model_link_edit(session->model)->lag_ns = (double)(session->now_ns - message->snapshot.real_ns);

@@ -44,6 +44,9 @@ struct session {
 	/* Each whole block with its CHECK, before it is applied; NULL when the stream is cut. */
 	void (*tee)(void *arg, const struct block *block);
 	void *tee_arg;
+	/* Each HELD; may be NULL. */
+	void (*held)(void *arg, const struct message_held *held);
+	void *held_arg;
 };
 
 /* 0 or -ENOMEM. */

@@ -125,6 +125,28 @@ static void a_dump_is_written_for_a_script_and_for_the_screen(void **state)
 	screen_quit(term);
 }
 
+static void what_a_task_holds_is_listed(void **state)
+{
+	struct proc *demo = demo_start(*state, .args = fast);
+	struct said said;
+	json_t *list;
+
+	ASK_UNTIL((said = telemtop("held", "--json", pid_of(demo), "indexing"), said.code == 0 && said.out[0] == '[' && said.out[1] == '{'), MS);
+	list = json_loads(said.out, 0, NULL);
+	assert_true(json_is_array(list));
+	assert_true(json_integer_value(json_object_get(json_array_get(list, 0), "bytes")) > 0);
+	assert_true(strlen(json_string_value(json_object_get(json_array_get(list, 0), "type"))) > 0);
+	json_decref(list);
+	said = telemtop("held", pid_of(demo));
+	assert_code(said, 0);
+	assert_has(said.out, "of the allocations that live");
+	said = telemtop("held", pid_of(demo), "nobody");
+	assert_code(said, 2);
+	assert_has(said.err, "task \"nobody\": the target has no such task now");
+	assert_code(telemtop("held", pid_of(demo), "indexing", "more"), 2);
+	assert_code(telemtop("held", "--read-only", pid_of(demo)), 5);
+}
+
 static void keep_in_the_screen_leaves_the_level_behind(void **state)
 {
 	struct proc *demo = demo_start(*state);
@@ -295,6 +317,7 @@ int main(void)
 		TEST(leased_level_ends_with_its_viewer),
 		TEST(screens_levels_are_gone_after_q_and_after_kill),
 		TEST(a_script_limits_what_is_streamed),
+		TEST(what_a_task_holds_is_listed),
 		TEST(a_dump_is_written_for_a_script_and_for_the_screen),
 		TEST(keep_in_the_screen_leaves_the_level_behind),
 		TEST(unknown_class_sets_nothing_and_lists_what_there_is),
