@@ -42,7 +42,8 @@ GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter
 # All but what an event passes through is made small; it, and what the flusher alone runs, has no tables to unwind by, for
 # nothing is thrown or cancelled through it.
 COLD = $(filter-out $(addprefix %/,$(addsuffix .o,block crc32c dispatch drain record ring)),$(GUEST_PROTOCOL) $(GUEST_EMITTER))
-$(COLD): GUEST += -Os
+SMALL := $(shell $(CC) -Oz -E -x c /dev/null >/dev/null 2>&1 && echo -Oz || echo -Os)
+$(COLD): GUEST += $(SMALL)
 $(COLD) $(addprefix $(B)/guest/,protocol/block.o protocol/crc32c.o emitter/drain.o): GUEST += -fno-asynchronous-unwind-tables
 
 $(B)/%.o: %.c

@@ -78,18 +78,12 @@ uint64_t clock_resolution_ns(void)
 static bool tsc_is_trusted(void)
 {
 	unsigned a, b, c, d;
-	char source[32] = "";
-	int fd;
-	ssize_t count;
+	char source[32];
 
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
 		return false;
-	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	count = read(fd, source, sizeof source - 1);
-	close(fd);
-	return count > 0 && (!strncmp(source, "tsc", 3) || !strncmp(source, "kvm-clock", 9) ||
+	return proc_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source) &&
+	       (!strncmp(source, "tsc", 3) || !strncmp(source, "kvm-clock", 9) ||
 			     !strncmp(source, "hyperv_clocksource_tsc_page", 27));
 }
 

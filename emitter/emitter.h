@@ -279,6 +279,13 @@ void tasks_begin(void);
 /* ---- latency.c ---- */
 void latencies_forget(void);         /* in a child: what its parent began */
 
+/* ---- procfs.c ---- */
+/* Of a file, at most room - 1 bytes, as a string; false: nothing to be had. */
+bool proc_read(const char *path, char *text, size_t room);
+/* Zeroes where the kernel does not tell; start_ns: since boot. */
+struct proc_stat { uint64_t thread_count, start_ns, rss_bytes; };
+struct proc_stat proc_stat(void);
+
 /* ---- cost.c ---- */
 /* What an event of a kind costs here at a level, in picoseconds; 0: not measured. */
 uint32_t cost_ps(unsigned kind, unsigned level);

@@ -20,6 +20,7 @@ struct reporter {
 	char path[LIMIT_NAME_BYTES];
 	enum telem_reporter_kind kind;
 	telem_reporter_fn *function; /* NULL: removed */
+	telem_provider_fn *provide;  /* of a provider, which has no value of its own */
 	void *arg;
 	int64_t value;               /* the latest that did not fail */
 	int64_t said;                /* of one that is not asked but says: see report_say() */
@@ -81,6 +82,32 @@ int telem_reporter(const char *path, enum telem_reporter_kind kind, enum telem_u
 	emitter_unlock();
 	if (result == 0)
 		site_register_own(&reporter->site);
+	errno = saved;
+	return result;
+}
+
+/* In place of a provider's function, which is called with what it really is. */
+static int provided(void *arg, int64_t *value)
+{
+	const struct reporter *reporter = arg;
+
+	*value = 0;
+	reporter->provide(reporter->arg);
+	return 0;
+}
+
+int telem_provider(const char *name, telem_provider_fn *function, void *arg)
+{
+	int saved = errno, result;
+
+	if (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES || !function)
+		return -EINVAL;
+	emitter_restart_in_child();
+	emitter_lock();
+	result = add(&telem_class_reports_, name, TELEM_REPORT_OTHER, TELEM_NONE, provided, arg);
+	if (result == 0)
+		find(name)->provide = function;
+	emitter_unlock();
 	errno = saved;
 	return result;
 }
@@ -159,8 +186,11 @@ static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_by
 	bool is_good, is_left;
 
 	emitter_lock();
-	function = telem_level_(&reporter->site) == TELEM_OFF ? NULL : reporter->function;
-	arg = reporter->arg;
+	function = reporter->function;
+	arg = function == provided ? reporter : reporter->arg;
+	/* A provider has no site of its own: its places have levels. */
+	if (function != provided && telem_level_(&reporter->site) == TELEM_OFF)
+		function = NULL;
 	kind = reporter->kind;
 	is_left = flusher_is_left(generation);
 	if (function && !is_left) {
@@ -178,6 +208,8 @@ static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_by
 	emitter_unlock();
 	if (is_left)
 		return false;
+	if (function == provided)
+		return true;
 	if (is_good) {
 		reporter->value = value;
 		set(&reporter->site, value);

@@ -61,31 +61,25 @@ int telem_report_malloc(void)
 /* A line "Key:  123 kB" of a file in /proc/self. */
 static int proc_bytes(const char *path, const char *key, int64_t *value)
 {
-	char line[256];
-	FILE *file = fopen(path, "re");
-	size_t length = strlen(key);
-	bool is_there = false;
+	char text[4096];
+	const char *line = proc_read(path, text, sizeof text) ? strstr(text, key) : NULL;
 
-	while (file && !is_there && fgets(line, sizeof line, file))
-		if (!strncmp(line, key, length)) {
-			*value = strtoll(line + length, NULL, 10) * 1024;
-			is_there = true;
-		}
-	if (file)
-		fclose(file);
-	return is_there ? 0 : -1;
+	if (!line)
+		return -1;
+	*value = strtoll(line + strlen(key), NULL, 10) * 1024;
+	return 0;
 }
 
 static int report_pss(void *arg, int64_t *value)
 {
 	(void)arg;
-	return proc_bytes("/proc/self/smaps_rollup", "Pss:", value);
+	return proc_bytes("/proc/self/smaps_rollup", "\nPss:", value);
 }
 
 static int report_swap(void *arg, int64_t *value)
 {
 	(void)arg;
-	return proc_bytes("/proc/self/status", "VmSwap:", value);
+	return proc_bytes("/proc/self/status", "\nVmSwap:", value);
 }
 
 static int report_fds(void *arg, int64_t *value)
@@ -145,16 +139,10 @@ struct spent { char name[16]; uint64_t ns; };
 static void name_of(const char *tid, char name[16])
 {
 	char path[64];
-	ssize_t count = -1;
-	int fd;
 
 	snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		count = read(fd, name, 15);
-		close(fd);
-	}
-	name[count > 0 ? count - (name[count - 1] == '\n') : 0] = '\0';
+	if (proc_read(path, name, 16))
+		name[strcspn(name, "\n")] = '\0';
 }
 
 /* Threads of one name are one figure; beyond so many threads or names: the others. */

@@ -347,28 +347,6 @@ static uint64_t cpu_ns(clockid_t clock)
 	return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
 }
 
-/* Resident bytes and threads, as the kernel counts them; 0 when it does not tell. */
-static void process_figures(uint64_t *rss_bytes, uint64_t *thread_count)
-{
-	char line[1024];
-	long long threads = 0, pages = 0;
-	const char *at = NULL;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	ssize_t count = fd >= 0 ? read(fd, line, sizeof line - 1) : -1;
-
-	if (fd >= 0)
-		close(fd);
-	if (count > 0) {
-		line[count] = '\0';
-		at = strrchr(line, ')');
-	}
-	if (at)
-		sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lld %*d %*u %*u %lld",
-		       &threads, &pages);
-	*rss_bytes = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	*thread_count = (uint64_t)threads;
-}
-
 static uint64_t fullest_ring_permille(void)
 {
 	uint64_t fullest = 0;
@@ -386,6 +364,7 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 {
 	struct message message = { .kind = KIND_SNAPSHOT };
 	struct message_snapshot *snapshot = &message.snapshot;
+	struct proc_stat stat = proc_stat();
 
 	if (!totals)
 		totals = emitter_reserve(LIMIT_EMITTER_SITES * sizeof *totals);
@@ -399,7 +378,8 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	snapshot->time_ns = now_ns;
 	snapshot->real_ns = clock_real_ns();
 	snapshot->interval_ns = interval_ns;
-	process_figures(&snapshot->rss_bytes, &snapshot->thread_count);
+	snapshot->rss_bytes = stat.rss_bytes;
+	snapshot->thread_count = stat.thread_count;
 	snapshot->cpu_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	snapshot->telem_cpu_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 	snapshot->telem_bytes = __atomic_load_n(&emitter.mapped_bytes, __ATOMIC_RELAXED);

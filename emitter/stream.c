@@ -113,22 +113,6 @@ void blocks_forget(void)
 
 /* ---- writers ---- */
 
-/* Field 22 of /proc/self/stat, in clock ticks since boot. */
-static uint64_t process_start_ns(void)
-{
-	char line[1024], *at;
-	unsigned long long ticks = 0;
-	FILE *file = fopen("/proc/self/stat", "re");
-
-	if (!file)
-		return 0;
-	at = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-	if (at)
-		sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks);
-	fclose(file);
-	return ticks * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
 void stream_begin(void)
 {
 	uint8_t random[16];
@@ -136,7 +120,7 @@ void stream_begin(void)
 
 	if (getrandom(random, sizeof random, GRND_NONBLOCK) != sizeof random)
 		memcpy(random, fallback, sizeof random);
-	stream = (struct stream){ .start_ns = process_start_ns(), .taken = stream.taken,
+	stream = (struct stream){ .start_ns = proc_stat().start_ns, .taken = stream.taken,
 				  .delivered = stream.delivered, .dropped = stream.dropped };
 	marker_make(stream.marker, random);
 	memcpy(&stream.id, random + 8, sizeof stream.id);

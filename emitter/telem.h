@@ -337,7 +337,12 @@ typedef int telem_reporter_fn(void *arg, int64_t *value);
  * -ENOMEM. */
 int telem_reporter(const char *path, enum telem_reporter_kind kind, enum telem_unit unit, telem_reporter_fn *function,
 		   void *arg);
-/* Returns when it is not being asked any more (unless it is itself that calls). -ENOENT. */
+/* The same for a library or a virtual machine that has many: function is called each tick, and
+ * records what it knows with TELEM_GAUGE, TELEM_VALUE and their likes. */
+typedef void telem_provider_fn(void *arg);
+int telem_provider(const char *name, telem_provider_fn *function, void *arg);
+/* Returns when it is not being asked any more (unless it is itself that calls). -ENOENT. Of
+ * providers, too. */
 int telem_reporter_remove(const char *path);
 /* What glibc's malloc holds: allocated, free, mapped. */
 int telem_report_malloc(void);
@@ -972,6 +977,8 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define telem_task_end(id) ((void)sizeof(id))
 #define telem_reporter(path, kind, unit, function, arg)                                          \
 	__extension__({ if (0) { (void)(path); (void)(function); (void)(arg); } 0; })
+#define telem_provider(name, function, arg)                                                      \
+	__extension__({ if (0) { (void)(name); (void)(function); (void)(arg); } 0; })
 #define telem_reporter_remove(path) TELEM_NOTHING_(0)
 #define telem_report_malloc() TELEM_NOTHING_(0)
 #define telem_report_process() TELEM_NOTHING_(0)

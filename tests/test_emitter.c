@@ -1120,6 +1120,32 @@ static void malloc_and_the_process_report(void **state)
 	assert_int_equal(telem_report_malloc(), -EEXIST);
 }
 
+static void provide(void *arg)
+{
+	++*(int *)arg;
+	TELEM_GAUGE(net, "provided", 42);
+	TELEM_COUNT(net, "times provided", 1);
+}
+
+static void a_provider_records_what_it_likes_while_somebody_looks(void **state)
+{
+	int calls = 0;
+
+	(void)state;
+	start(NULL);
+	assert_int_equal(telem_provider("engine", provide, &calls), 0);
+	assert_int_equal(telem_provider("engine", provide, &calls), -EEXIST);
+	assert_int_equal(telem_provider("", provide, &calls), -EINVAL);
+	assert_int_equal(telem_flush(5 * S), 0);
+	assert_int_equal(calls, 0);              /* nobody looks */
+	reader = attach_fd(NULL);
+	READ_UNTIL(reader, reader_site(reader, "net.provided") && reader_site(reader, "net.provided")->sum == 42);
+	assert_int_equal(telem_reporter_remove("engine"), 0);
+	hear(reader);
+	assert_int_equal(site("net.times provided")->count, calls);
+	assert_null(reader_site(reader, "report.engine"));
+}
+
 static void threads_report_their_processor_time_by_name(void **state)
 {
 	char path[64];
@@ -2811,6 +2837,7 @@ int main(void)
 		BESIDE_TEST(a_stop_does_not_wait_for_a_reporter),
 		BESIDE_TEST(what_nobody_claims_of_the_heap_is_told_also_below_0),
 		BESIDE_TEST(malloc_and_the_process_report),
+		BESIDE_TEST(a_provider_records_what_it_likes_while_somebody_looks),
 		BESIDE_TEST(threads_report_their_processor_time_by_name),
 		BESIDE_TEST(telemetry_tells_what_it_costs),
 		BESIDE_TEST(places_of_one_name_are_one_site),

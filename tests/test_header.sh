@@ -95,6 +95,7 @@ static inline int handle(const struct telem_happening *what, void *config)
 		sum += telem_field_double(&what->fields[i]) + (double)telem_field_int(&what->fields[i]);
 	return config && what->phase == TELEM_STOPPED && what->value > (uint64_t)sum;
 }
+static inline void provide(void *arg) { (void)arg; }
 static inline int report(void *arg, int64_t *value)
 {
 	*value = arg != NULL;
@@ -126,6 +127,7 @@ static int calls(void)
 	telem_persist();
 	telem_unpersist();
 	sum += telem_reporter("a/b", TELEM_REPORT_HEAP, TELEM_BYTES, report, NULL) + telem_reporter_remove("a/b");
+	sum += telem_provider("engine", provide, NULL);
 	sum += telem_report_malloc() + telem_report_process();
 	telem_frame("f");
 	telem_frame_begin("f");
