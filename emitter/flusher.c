@@ -26,7 +26,7 @@
 static struct {
 	/* locked */
 	pthread_t thread;
-	bool has_thread;
+	bool has_thread, is_over;    /* is_over: it is about to end */
 	uint64_t generation;         /* of the thread: another one is on its own, and touches nothing */
 	bool stop_wanted, sync_wanted;
 	uint64_t linger_ns;
@@ -647,6 +647,10 @@ static void *run(void *arg)
 		beat(clock_ns());
 	emitter_unlock();
 	close_all(&watched);
+	emitter_lock();
+	flusher.is_over = true;
+	pthread_cond_broadcast(&emitter.flushed);
+	emitter_unlock();
 	return NULL;
 }
 
@@ -660,7 +664,7 @@ int flusher_start(void)
 	if (err < 0)
 		return -errno;
 	__atomic_store_n(&wake_fd, err, __ATOMIC_SEQ_CST);
-	flusher.stop_wanted = flusher.sync_wanted = flusher.has_fence = flusher.has_listener = false;
+	flusher.stop_wanted = flusher.sync_wanted = flusher.has_fence = flusher.has_listener = flusher.is_over = false;
 	flusher.fence_wanted = flusher.fence_passed = 0;
 	flusher.next_drain_ns = 0;
 	flusher.drain_ns = DRAIN_NS_MAX;
@@ -706,24 +710,21 @@ static void leave_behind(void)
 	emitter_error("telem_stop: a reporter did not return; the sinks were closed without a goodbye");
 }
 
-/* In its time, or when nothing of the program's holds it up. Not locked. */
-static void join(uint64_t linger_ns)
+/* When it is over; false: something of the program's holds it up beyond its time. Locked. */
+static bool wait_for_its_end(uint64_t linger_ns)
 {
-	for (uint64_t wait_ns = linger_ns;; wait_ns = 100000000) {
-		uint64_t end = clock_ns() + wait_ns;
-		struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
-		bool is_left;
+	uint64_t end = clock_ns() + linger_ns;
 
-		if (pthread_clockjoin_np(flusher.thread, NULL, CLOCK_MONOTONIC, &until) == 0)
-			return;
-		emitter_lock();
-		is_left = reporter_is_asked_by(flusher.thread);
-		if (is_left)
-			leave_behind();
-		emitter_unlock();
-		if (is_left)
-			return;
+	while (!flusher.is_over) {
+		struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+
+		if (pthread_cond_timedwait(&emitter.flushed, &emitter.lock, &until) != ETIMEDOUT)
+			continue;
+		if (reporter_is_asked_by(flusher.thread))
+			return flusher.is_over;
+		end = clock_ns() + 100000000;
 	}
+	return true;
 }
 
 void flusher_stop(uint64_t linger_ns)
@@ -734,10 +735,13 @@ void flusher_stop(uint64_t linger_ns)
 	flusher.stop_wanted = true;
 	flusher.has_thread = false;
 	flusher_wake();
-	emitter_unlock();
-	if (has_thread)
-		join(linger_ns);
-	emitter_lock();
+	if (has_thread && !wait_for_its_end(linger_ns)) {
+		leave_behind();
+	} else if (has_thread) {
+		emitter_unlock();
+		pthread_join(flusher.thread, NULL);
+		emitter_lock();
+	}
 	close_wake_fd();
 	__atomic_store_n(&emitter.coarse_ticks, 0, __ATOMIC_RELAXED);
 	emitter.streaming_count = 0;

@@ -456,7 +456,7 @@ static __attribute__((noinline)) void duration_more(struct telem_site *site, uin
 	uint8_t recorded = level_for(site, level);
 
 	if (level & TELEM_SAMPLED_ && phase == TELEM_STOPPED)
-		distribute_weighted(site, recorded, value, now, (uint64_t)site->skip_mask + 1);
+		distribute_weighted(site, recorded, value, now, (uint64_t)__atomic_load_n(&site->skip_mask, __ATOMIC_RELAXED) + 1);
 	else if (recorded != TELEM_OFF && phase != TELEM_ABANDONED)
 		distribute_slow(site, recorded, value, now);
 	if (level & TELEM_HANDLED_)

@@ -810,7 +810,7 @@ TELEM_INLINE_ bool telem_is_passed_over_(struct telem_site *site, uint8_t level)
 			uint64_t before = cell->begun;
 
 			telem_add_(&cell->begun, 1);
-			if (before & site->skip_mask)
+			if (before & __atomic_load_n(&site->skip_mask, __ATOMIC_RELAXED))
 				return true;
 		}
 	}

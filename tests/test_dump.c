@@ -239,7 +239,7 @@ static void a_broken_budget_has_one_written_and_no_more_for_a_while(void **state
 
 static int dump_from_reporter(void *arg, int64_t *value)
 {
-	*(int *)arg = telem_dump("from inside", NULL, 0);
+	__atomic_store_n((int *)arg, telem_dump("from inside", NULL, 0), __ATOMIC_RELAXED);
 	*value = 0;
 	return 0;
 }
