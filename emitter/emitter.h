@@ -178,6 +178,8 @@ static inline bool emitter_is_heard(void)
 }
 void emitter_lock(void);
 void emitter_unlock(void);
+/* Lets go of it for 50 us: for who waits for what no condition tells. */
+void emitter_rest(void);
 /* A child made behind pthread_atfork()'s back: there is no flusher, and the lock may be held
  * by a thread that is not there. */
 bool emitter_is_orphan(void);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAME_SLOTS 1024u
@@ -346,15 +345,13 @@ int telem_attach(const char *id, const char *event, telem_handler *function, voi
  * other. Locked on entry and exit, not in between. */
 static int wait_until_left(const struct handler *handler)
 {
-		bool may_wait = !my_thread || !my_thread->inside[0];
+	bool may_wait = !my_thread || !my_thread->inside[0];
 
 	heavy_fence();
 	while (is_anybody_in(handler)) {
 		if (!may_wait)
 			return -EINPROGRESS;
-		emitter_unlock();
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
-		emitter_lock();
+		emitter_rest();
 	}
 	return 0;
 }

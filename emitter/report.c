@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "emitter/emitter.h"
 
@@ -150,11 +149,8 @@ int telem_reporter_remove(const char *path)
 		reporter->function = NULL;
 	/* Until it is not being asked any more, but by itself. */
 	while (was_there && __atomic_load_n(&being_asked, __ATOMIC_ACQUIRE) == reporter &&
-	       !pthread_equal(asking_thread, pthread_self())) {
-		emitter_unlock();
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
-		emitter_lock();
-	}
+	       !pthread_equal(asking_thread, pthread_self()))
+		emitter_rest();
 	emitter_unlock();
 	errno = saved;
 	return was_there ? 0 : -ENOENT;

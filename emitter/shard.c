@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emitter/emitter.h"
@@ -52,6 +53,13 @@ void emitter_unlock(void)
 	pthread_setcancelstate(before, NULL);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread_is_inside--;
+}
+
+void emitter_rest(void)
+{
+	emitter_unlock();
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
+	emitter_lock();
 }
 
 /* ---- histograms ---- */
