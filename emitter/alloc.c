@@ -31,7 +31,9 @@ static struct telem_site *lifetime_of(uint32_t type)
 
 	if (entry->lifetime || thread_is_inside)
 		return entry->lifetime;
-	made = calloc(1, sizeof *made);
+	emitter_lock();
+	made = emitter_keep(sizeof *made);
+	emitter_unlock();
 	if (!made)
 		return NULL;
 	snprintf(made->name, sizeof made->name, "%.*s lifetime", LIMIT_NAME_BYTES - 10, entry->name);
@@ -88,15 +90,36 @@ static void end_sample(uint64_t *place, const void *address, bool is_freed)
 		tell(&sample, address, clock_duration_ns(telem_stamp() - sample.born_ticks), true);
 }
 
-void telem_sample_ends_(const void *address)
+void telem_sample_ends_(const struct telem_site *site, const void *address)
 {
 	uint64_t *place = &telem_samples_[TELEM_SAMPLE_PLACE_(address)], expected = (uint64_t)(uintptr_t)address;
 	int saved = errno;
 
 	if (emitter_runs() && !thread_is_inside &&
-	    __atomic_compare_exchange_n(place, &expected, TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		end_sample(place, address, true);
+	    __atomic_compare_exchange_n(place, &expected, TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		/* Of another type: the end of that one was not told. */
+		if (site && sample_at(place).site != site->id)
+			__atomic_store_n(place, 0, __ATOMIC_RELEASE);
+		else
+			end_sample(place, address, true);
+	}
 	errno = saved;
+}
+
+void samples_forget(void)
+{
+	for (uint32_t i = 0; i < TELEM_SAMPLES_; i++) {
+		uint64_t there = __atomic_load_n(&telem_samples_[i], __ATOMIC_RELAXED);
+
+		if (there > TAKEN)
+			__atomic_compare_exchange_n(&telem_samples_[i], &there, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	}
+}
+
+uint32_t sample_distance(void)
+{
+	/* 0 to twice the mean, or what repeats in the program would be met in step. */
+	return (uint32_t)(telem_stamp() * 0x9e3779b97f4a7c15u >> 40) % (2 * MEAN - 1);
 }
 
 /* False: another one lives there, or is about to. */
@@ -122,8 +145,7 @@ void telem_sampled_(struct telem_site *site, const void *address, uint64_t bytes
 	int saved = errno;
 	struct thread *thread;
 
-	/* 0 to twice the mean, or what repeats in the program would be met in step. */
-	telem_thread_.unsampled = (uint32_t)(now * 0x9e3779b97f4a7c15u >> 40) % (2 * MEAN - 1);
+	telem_thread_.unsampled = sample_distance();
 	thread = thread_self();
 	if (thread && !thread_is_inside && take(place, now, (uint64_t)(uintptr_t)address)) {
 		struct sample *beside = &samples[place - telem_samples_];

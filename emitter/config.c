@@ -89,7 +89,7 @@ static int set_class(const char *name, char *value)
 /* CLASS.NAME=LEVEL, or 1/N for a span: of a site that is there. */
 static int set_site(const char *name, const char *value)
 {
-	int level = parse_level(value), id = site_find(name);
+	int level = parse_level(value), id = site_find(name, level < 0 ? SITE_SPAN : 0u);
 	uint32_t every;
 
 	if (id < 0)

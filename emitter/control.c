@@ -191,7 +191,7 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 	enum ack_code code = ACK_DONE;
 
 	if (!sink->may_control && message->kind != KIND_PING && message->kind != KIND_SYNC &&
-	    message->kind != KIND_ATTACH && message->kind != KIND_TICK && message->kind != KIND_INTERROGATE &&
+	    message->kind != KIND_ATTACH && message->kind != KIND_TICK &&
 	    !(message->kind == KIND_WATCH && message->watch.what == WATCH_INSPECTION)) {
 		*text = "this way is for looking only; use the Unix socket, or start the program with ,control";
 		return ACK_DENIED;
@@ -243,6 +243,10 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 	case KIND_LIMIT:
 		return set_limit(&message->limit, text);
 	case KIND_INTERROGATE:
+		if (message->interrogate.task > INT32_MAX) {
+			*text = "no such task";
+			return ACK_NO_SUCH;
+		}
 		write_held(sink, &message->interrogate, now_ns);
 		return ACK_DONE;
 	case KIND_WATCH:
@@ -262,17 +266,34 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 	}
 }
 
+#define DUMP_PAUSE_NS 5000000000u
+
 /* Not locked: it takes its time. */
 static enum ack_code write_dump(const struct message_dump *request, char path[LIMIT_PATH_BYTES], const char **text,
 				uint64_t now_ns)
 {
+	static uint64_t latest_ns;
 	char reason[LIMIT_NAME_BYTES];
 	int result;
 
+	/* Each holds up the stream for a while, and takes room on somebody's disk. */
+	if (latest_ns && now_ns - latest_ns < DUMP_PAUSE_NS) {
+		*text = "there was one within these 5 s";
+		return ACK_LIMIT;
+	}
+	latest_ns = now_ns;
 	snprintf(reason, sizeof reason, "%.*s", (int)request->reason.length, request->reason.bytes ? request->reason.bytes : "");
 	result = dump_write(reason, path, now_ns);
 	*text = result < 0 ? strerror(-result) : path;
 	return result < 0 ? ACK_LIMIT : ACK_DONE;
+}
+
+size_t control_room(const struct sink *sink)
+{
+	enum { REQUEST_BYTES_MIN = 3 };
+
+	return sink->request_count < LIMIT_REQUESTS_PER_S ? (LIMIT_REQUESTS_PER_S - sink->request_count) * REQUEST_BYTES_MIN
+							  : REQUEST_BYTES_MIN;
 }
 
 bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns)
@@ -299,7 +320,7 @@ bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64
 			acknowledge(sink, message.ping.request, ACK_UNKNOWN, "unknown request", now_ns);
 			continue;
 		}
-		if (message.kind == KIND_DUMP && sink->may_control) {
+		if (message.kind == KIND_DUMP && sink->may_control && sink_is_streaming(sink)) {
 			code = write_dump(&message.dump, path, &text, now_ns);
 		} else {
 			emitter_lock();

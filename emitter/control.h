@@ -16,6 +16,8 @@ uint32_t lease_count(uint8_t class_id);
 void leases_drop(const struct sink *sink);
 void leases_forget(void);
 
+/* How many bytes to read at once: not more requests than are answered in a second. */
+size_t control_room(const struct sink *sink);
 /* Bytes that came from a viewer. False: it talks nonsense, close it. By the flusher. */
 bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns);
 #endif

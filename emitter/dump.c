@@ -32,12 +32,16 @@ struct dump {
 
 static int create(char path[LIMIT_PATH_BYTES])
 {
-	const char *directory = emitter.dump_directory[0] ? emitter.dump_directory : secure_getenv("TMPDIR");
+	char name[LIMIT_NAME_BYTES];
 	int fd = -1;
 
+	snprintf(name, sizeof name, "%s", emitter.name);
+	for (char *slash = name; (slash = strchr(slash, '/'));)
+		*slash = '_';
+
 	for (int i = 1; fd < 0 && i < 10000; i++) {
-		if (snprintf(path, LIMIT_PATH_BYTES, "%s/%s.%d.%d.telem", directory && *directory ? directory : "/tmp",
-			     emitter.name, (int)getpid(), i) >= LIMIT_PATH_BYTES)
+		if (snprintf(path, LIMIT_PATH_BYTES, "%s/%s.%d.%d.telem", emitter.dump_directory, name, (int)getpid(), i) >=
+		    LIMIT_PATH_BYTES)
 			return -ENAMETOOLONG;
 		/* Never over what is there. */
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -47,11 +51,12 @@ static int create(char path[LIMIT_PATH_BYTES])
 	return fd < 0 ? -EEXIST : fd;
 }
 
-/* To the file, without the lock. */
+/* To the file, without the lock; and what the flusher does else, goes on. */
 static void let_go(struct dump *dump, uint64_t now_ns)
 {
 	emitter_unlock();
 	sink_write(dump->sink, now_ns);
+	flusher_meanwhile();
 	emitter_lock();
 }
 
@@ -84,6 +89,8 @@ static void write_segment(struct dump *dump, const uint8_t *segment, uint32_t by
 
 		memcpy(words, segment + at, sizeof words);
 		site = words[0] & (RING_PAYLOAD - 1);
+		if (site == 0 && (words[1] & 0xff) == RING_END)
+			break;
 		if (site == 0 && (words[1] & 0xff) == RING_TASK)
 			task = task_in_dump(dump, (int)(words[1] >> 8), now_ns);
 		else if (site != 0 && task && write_event(&dump->writer, task, task->dumped_count, segment + at, now_ticks, now_ns)) {
@@ -100,10 +107,11 @@ static void write_rings(struct dump *dump, uint64_t now_ns)
 		const struct ring *ring = thread->ring;
 		size_t room = ring ? ring_segment_bytes(ring) : 0;
 		uint8_t *segment = room ? emitter_map(room) : NULL;
-		uint64_t position = 0;
+		/* What comes from now on is not waited for. */
+		uint64_t position = 0, end = ring ? __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) : 0;
 		uint32_t bytes;
 
-		while (segment && (bytes = ring_copy(ring, &position, segment)) > 0) {
+		while (segment && position < end && (bytes = ring_copy(ring, &position, segment)) > 0) {
 			write_segment(dump, segment, bytes, now_ns);
 			let_go(dump, now_ns);
 		}
@@ -184,7 +192,8 @@ int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns)
 		blocks_trim();
 	} else {
 		close(fd);
-		result = -ENOSPC;
+		unlink(path);
+		result = -EBUSY;         /* all sinks are taken */
 	}
 	emitter_unlock();
 	return result;
@@ -192,7 +201,7 @@ int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns)
 
 /* ---- asking for one ---- */
 
-enum { IDLE, FILLED_IN, WANTED, BEING_WRITTEN, DONE };
+enum { IDLE, FILLED_IN, WANTED, BEING_WRITTEN, DONE, TAKEN };      /* TAKEN: by who waited for it */
 #define WAIT_NS 5000000000u
 #define SOON_NS 60000000000u
 
@@ -223,20 +232,31 @@ static bool ask(const char *reason, bool waits)
 	return true;
 }
 
-/* True when it is written. */
-static bool wait_for_it(void)
+static void rest(void)
+{
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 1000000 }, NULL);
+}
+
+/* Asks when nobody else does, and waits. True: it is written, and the request is ours until
+ * it is set back to IDLE. For signal handlers, too. */
+static bool ask_and_wait(const char *reason)
 {
 	uint64_t end = clock_ns() + WAIT_NS;
 
-	while (__atomic_load_n(&request.state, __ATOMIC_ACQUIRE) != DONE) {
+	while (!ask(reason, true)) {
+		if (!emitter_runs() || clock_ns() >= end)
+			return false;
+		rest();
+	}
+	while (!go(DONE, TAKEN)) {
 		if (clock_ns() >= end || !emitter_runs()) {
 			if (go(WANTED, IDLE))
 				return false;
-			/* It is being written: then nobody waits for it any more, or it is done by now. */
+			/* It is being written: nobody waits for it any more, unless it is done by now. */
 			__atomic_store_n(&request.is_waited_for, false, __ATOMIC_SEQ_CST);
-			return __atomic_load_n(&request.state, __ATOMIC_ACQUIRE) == DONE;
+			return go(DONE, TAKEN);
 		}
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 1000000 }, NULL);
+		rest();
 	}
 	return true;
 }
@@ -261,33 +281,27 @@ void dump_soon(const char *reason)
 	static uint64_t latest_ns;
 	uint64_t now_ns = clock_ns(), before = __atomic_load_n(&latest_ns, __ATOMIC_RELAXED);
 
-	if ((before == 0 || now_ns - before >= SOON_NS) &&
-	    __atomic_compare_exchange_n(&latest_ns, &before, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		ask(reason, false);
+	if ((before == 0 || now_ns - before >= SOON_NS) && ask(reason, false))
+		__atomic_store_n(&latest_ns, now_ns, __ATOMIC_RELAXED);
 }
 
 int telem_dump(const char *reason, char *path, size_t room)
 {
-	int saved = errno, result = -ETIMEDOUT;
-	uint64_t end = clock_ns() + WAIT_NS;
+	int saved = errno, result = -ETIMEDOUT, cancel;
 
 	emitter_restart_in_child();
 	if (!emitter_runs())
 		return -ENOTCONN;
 	if (flusher_is_self() || thread_is_inside)
 		return -EDEADLK;
-	/* Another one is being written. */
-	while (!ask(reason ? reason : "", true)) {
-		if (!emitter_runs() || clock_ns() >= end)
-			return emitter_runs() ? -ETIMEDOUT : -ENOTCONN;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 1000000 }, NULL);
-	}
-	if (wait_for_it()) {
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if (ask_and_wait(reason ? reason : "")) {
 		result = request.result;
 		if (path && room > 0)
 			snprintf(path, room, "%s", result < 0 ? "" : request.path);
 		__atomic_store_n(&request.state, IDLE, __ATOMIC_RELEASE);
 	}
+	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 	return result;
 }
@@ -323,19 +337,22 @@ static void on_fatal(int number, siginfo_t *info, void *context)
 {
 	char reason[] = "signal 000";
 	int saved = errno;
+	bool comes_again = info->si_code > 0 &&
+			   (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE);
 
 	(void)context;
-	/* Its thread may be the one that would have to write, or hold what that needs. */
-	if (!flusher_is_self() && !thread_is_inside) {
+	/* Its thread may be the one that would have to write, or hold what that needs; a child
+	 * has nobody to. */
+	if (!flusher_is_self() && !thread_is_inside && !emitter.in_child && !emitter_is_orphan()) {
 		reason[7] = (char)('0' + number / 100);
 		reason[8] = (char)('0' + number / 10 % 10);
 		reason[9] = (char)('0' + number % 10);
-		if (ask(reason, true))
-			wait_for_it();
+		if (ask_and_wait(reason))
+			__atomic_store_n(&request.state, IDLE, __ATOMIC_RELEASE);
 	}
-	/* And then what would have come: a fault comes again by itself. */
+	/* And then what would have come. A fault comes by itself when its instruction is tried again. */
 	sigaction(number, &former[number], NULL);
-	if (info->si_code <= 0)
+	if (!comes_again)
 		raise(number);
 	errno = saved;
 }
@@ -353,10 +370,21 @@ int telem_dump_on_signal(int number)
 		result = -errno;
 	} else if (before.sa_sigaction != on_fatal) {
 		former[number] = before;
+		action.sa_flags |= before.sa_flags & SA_RESTART;
 		if (sigaction(number, &action, NULL) < 0)
 			result = -errno;
 	}
 	emitter_unlock();
 	errno = saved;
 	return result;
+}
+
+/* This code may be unloaded now. */
+__attribute__((destructor)) static void give_signals_back(void)
+{
+	struct sigaction now;
+
+	for (int number = 1; number < NSIG; number++)
+		if (sigaction(number, NULL, &now) == 0 && now.sa_sigaction == on_fatal)
+			sigaction(number, &former[number], NULL);
 }

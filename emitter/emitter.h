@@ -98,12 +98,15 @@ struct task {
 	uint64_t dumped_count;
 	/* Beside what its shards say: of shards that are gone, and lost behind the ring. */
 	uint64_t emitted[LIMIT_CLASSES], dropped[LIMIT_CLASSES];
+	uint64_t cost_ps[LIMIT_CLASSES];     /* what they cost beyond level sum */
 	uint64_t told_books;         /* fingerprint of what was told last */
 };
 
 /* Where a thread stood when its present frame began. */
 struct frame_start {
 	uint64_t ticks;              /* 0: it has none */
+	uint64_t run;                /* of telemetry, in which it began */
+	uint32_t counter_count;      /* that were chosen then */
 	uint64_t alloc_count, logs[SEVERITY_COUNT], counters[LIMIT_COUNTERS_A_FRAME];
 };
 
@@ -120,14 +123,14 @@ struct thread {
 	struct handler *inside[LIMIT_HANDLER_DEPTH];
 	uint64_t logs[SEVERITY_COUNT];       /* lines so far */
 	struct frame_start frames[LIMIT_FRAMES];
-	/* What shards took along when they left: of the counters frames look at, and allocations. */
-	uint64_t left[LIMIT_FRAME_COUNTERS], left_allocations;
+	uint64_t left[LIMIT_FRAME_COUNTERS];  /* of the counters frames look at: what shards took along */
 	uint32_t limited[LIMIT_CLASSES];     /* events of classes that keep one in some */
 };
 
 struct emitter {
 	pthread_mutex_t lock;
 	pthread_cond_t flushed;      /* the flusher has got past a fence, or stopped */
+	uint64_t runs;               /* starts so far */
 	bool is_running;             /* also read without the lock, as a hint: emitter_runs() */
 	bool is_stopping;            /* the flusher is on its way out */
 	bool in_child;               /* forked: what is here is the parent's, to be forgotten */
@@ -135,14 +138,12 @@ struct emitter {
 	struct telem_options options;
 	char name[LIMIT_NAME_BYTES];
 	char error[512];
-	char dump_directory[LIMIT_PATH_BYTES];       /* "": $TMPDIR, or /tmp */
+	char dump_directory[LIMIT_PATH_BYTES];
 
 	struct class_entry classes[LIMIT_CLASSES];
 	uint32_t class_count;
 	struct site_entry *sites;    /* [LIMIT_EMITTER_SITES], from 1 */
 	uint32_t site_count;         /* the highest id + 1 */
-	uint16_t *types;             /* [type_count]: ids of the allocation types; read without the lock */
-	uint32_t type_count;
 	char level_by[64];           /* who changed a level last */
 
 	struct thread *threads;
@@ -188,7 +189,10 @@ void emitter_error(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Zeroed pages, counted in mapped_bytes; NULL when there are none. */
 void *emitter_map(size_t bytes);
 void emitter_unmap(void *pages, size_t bytes);
-/* The same for a large table that is touched bit by bit: what is used of it is counted by
+/* Zeroed memory that is kept for ever, locked. Never malloc(): that may be the program's own, and
+ * tell us of what it does while it holds a lock of its own. */
+void *emitter_keep(size_t bytes);
+/* Pages for a large table that is touched bit by bit: what is used of it is counted by
  * emitter_use(). */
 void *emitter_reserve(size_t bytes);
 void emitter_use(size_t bytes);
@@ -211,7 +215,8 @@ void class_level_of_all(uint8_t level);
 int site_every(uint32_t id, uint32_t n);
 /* -1 when there is none. */
 int class_find(const char *name);
-int site_find(const char *class_dot_name);
+/* kind 0: any. */
+int site_find(const char *class_dot_name, unsigned kind);
 bool site_is_named(const struct site_entry *site, const char *class_dot_name);
 void classes_begin(void);            /* the built-in ones; idempotent */
 /* A site of our own; level 0 while it cannot be registered. Not locked. */
@@ -291,12 +296,16 @@ struct proc_stat proc_stat(void);
 /* ---- cost.c ---- */
 /* What an event of a kind costs here at a level, in picoseconds; 0: not measured. */
 uint32_t cost_ps(unsigned kind, unsigned level);
-/* Measures it, the first time; half a millisecond. Not locked. */
+/* Measures it, the first time; about a millisecond. Not locked. */
 void cost_measure(void);
 
 /* ---- alloc.c ---- */
 struct sample_info { uint32_t site; int task; uint64_t bytes, born_ticks, address; };
 /* Copies the sampled allocations that live, from place *at on; false: no more. */
+/* Ends were not told: the class was off, or telemetry. */
+void samples_forget(void);
+/* Allocations from one sample to the next. */
+uint32_t sample_distance(void);
 bool samples_next(uint32_t *at, int task, struct sample_info *out);
 
 /* ---- dump.c ---- */
@@ -316,7 +325,7 @@ void frames_shard_leaves(struct thread *thread, const struct shard *shard);
 void frames_write(uint64_t now_ns);
 bool frames_are_inspected(void);
 /* A reference to a WATCH_ thing more, or less. */
-void frames_watch(unsigned what, bool on);
+void frames_watch(bool by_viewer, unsigned what, bool on);
 void frames_forget(void);            /* in a child */
 
 /* ---- clock.c ---- */
@@ -346,6 +355,8 @@ int flusher_start(void);
 void flusher_stop(uint64_t linger_ns);
 /* Does a thread of that generation belong to nobody any more? Locked. */
 bool flusher_is_left(uint64_t generation);
+/* What it does at each turn, while it is at something that takes long. Its own; not locked. */
+void flusher_meanwhile(void);
 /* Is this its thread? For signal handlers, too. */
 bool flusher_is_self(void);
 /* Makes the flusher look round now. Any thread, locked or not, and signal handlers. */

@@ -193,6 +193,24 @@ static void drain_all(uint64_t now_ns)
 	flusher.next_drain_ns = now_ns + flusher.drain_ns;
 }
 
+static void retire_ended(uint64_t now_ns);
+
+void flusher_meanwhile(void)
+{
+	uint64_t now_ns = clock_ns();
+
+	if (!flusher.has_listener)
+		return;
+	__atomic_store_n(&emitter.coarse_ticks, clock_ticks(), __ATOMIC_RELAXED);
+	if (now_ns >= flusher.next_drain_ns)
+		drain_all(now_ns);
+	emitter_lock();
+	retire_ended(now_ns);
+	writer_seal(&stream.shared);
+	emitter_unlock();
+	write_sinks(now_ns);
+}
+
 /* Threads that ended leave when their rings are empty; tasks, when every ring has been
  * drained since nobody is in them any more. Locked. */
 static void retire_ended(uint64_t now_ns)
@@ -487,8 +505,8 @@ static uint64_t next_due(uint64_t now_ns)
 
 static void read_requests(struct sink *sink, uint64_t now_ns)
 {
-	uint8_t bytes[4096];
-	ssize_t count = read(sink->fd, bytes, sizeof bytes);
+	uint8_t bytes[LIMIT_REQUESTS_PER_S * 3];
+	ssize_t count = read(sink->fd, bytes, control_room(sink));
 
 	if (count > 0 && !control_bytes(sink, bytes, (size_t)count, now_ns))
 		sink_gone(sink, now_ns);

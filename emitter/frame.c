@@ -44,14 +44,17 @@ struct record {
 static struct kept { uint64_t sequence; struct record record; } kept[LIMIT_FRAMES_KEPT];
 static uint64_t kept_count, told_count;
 
-static int32_t references[WATCH_COUNT] = { [WATCH_RECORDING] = 1, [WATCH_BUDGETS] = 1 };
+/* The program's and the viewers': neither gives back what the other took. */
+static int32_t references[2][WATCH_COUNT] = { { [WATCH_RECORDING] = 1, [WATCH_BUDGETS] = 1 } };
 
 /* ---- words that are written while others read ---- */
+
+typedef uint64_t __attribute__((may_alias)) word;
 
 static void words_put(void *to, const void *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		__atomic_store_n((uint64_t *)to + i, ((const uint64_t *)from)[i], __ATOMIC_RELAXED);
+		__atomic_store_n((word *)to + i, ((const word *)from)[i], __ATOMIC_RELAXED);
 }
 
 /* False: it was being written. A sequence number is odd then. */
@@ -60,7 +63,7 @@ static bool words_get(void *to, const void *from, size_t count, const uint64_t *
 	if (__atomic_load_n(sequence, __ATOMIC_ACQUIRE) != expected || expected & 1)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		((uint64_t *)to)[i] = __atomic_load_n((const uint64_t *)from + i, __ATOMIC_ACQUIRE);
+		((word *)to)[i] = __atomic_load_n((const word *)from + i, __ATOMIC_ACQUIRE);
 	return __atomic_load_n(sequence, __ATOMIC_RELAXED) == expected;
 }
 
@@ -81,14 +84,14 @@ static struct frame *frame_named(const char *name)
 {
 	struct frame *frame;
 
-	if (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES)
-		return NULL;
-	frame = frame_find(name);
+	frame = name ? frame_find(name) : NULL;
 	if (frame || thread_is_inside)
 		return frame;
 	emitter_lock();
-	frame = frame_find(name);
-	if (!frame && frame_count < LIMIT_FRAMES) {
+	frame = name ? frame_find(name) : NULL;
+	if (!frame && (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES || frame_count == LIMIT_FRAMES)) {
+		emitter_error("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them", LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
+	} else if (!frame) {
 		frame = &frames[frame_count];
 		snprintf(frame->name, sizeof frame->name, "%s", name);
 		snprintf(frame->over_name, sizeof frame->over_name, "%.*s over budget", LIMIT_NAME_BYTES - 16, name);
@@ -120,29 +123,8 @@ static uint64_t counter_of(const struct thread *thread, uint32_t which)
 	return sum;
 }
 
-static uint64_t allocations_in(const struct shard *shard)
-{
-	uint32_t count = __atomic_load_n(&emitter.type_count, __ATOMIC_ACQUIRE);
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		if (emitter.types[i] < shard->cell_count)
-			sum += cell_count(&shard->cells[emitter.types[i]], SITE_ALLOC);
-	return sum;
-}
-
-static uint64_t allocations_of(const struct thread *thread)
-{
-	uint64_t sum = thread->left_allocations;
-
-	for (const struct shard *shard = thread->shards; shard; shard = shard->next)
-		sum += allocations_in(shard);
-	return sum;
-}
-
 void frames_shard_leaves(struct thread *thread, const struct shard *shard)
 {
-	thread->left_allocations += allocations_in(shard);
 	for (uint32_t i = 0; i < watched_count; i++)
 		if (watched[i].site < shard->cell_count)
 			thread->left[i] += shard->cells[watched[i].site].sum;
@@ -151,10 +133,10 @@ void frames_shard_leaves(struct thread *thread, const struct shard *shard)
 /* Its place among the frame's, or a negative errno. Locked. */
 static int choose(struct frame *frame, const char *counter)
 {
-	int site = site_find(counter);
+	int site = site_find(counter, SITE_COUNTER);
 	uint32_t which = 0;
 
-	if (site < 0 || emitter.sites[site].kind != SITE_COUNTER)
+	if (site < 0)
 		return -ENOENT;
 	while (which < watched_count && watched[which].site != (uint32_t)site)
 		which++;
@@ -314,7 +296,7 @@ static bool kept_get(uint64_t number, struct record *out)
 
 static bool is_watched(unsigned what)
 {
-	return __atomic_load_n(&references[what], __ATOMIC_RELAXED) > 0;
+	return __atomic_load_n(&references[0][what], __ATOMIC_RELAXED) + __atomic_load_n(&references[1][what], __ATOMIC_RELAXED) > 0;
 }
 
 static void frame_end(struct frame *frame, const struct thread *thread, const struct frame_start *start, uint64_t now)
@@ -326,8 +308,8 @@ static void frame_end(struct frame *frame, const struct thread *thread, const st
 		.number = __atomic_add_fetch(&frame->count, 1, __ATOMIC_RELAXED),
 		.time_ns = clock_ns(),
 		.duration_ns = now > start->ticks ? clock_duration_ns(now - start->ticks) : 0,
-		.allocations = allocations_of(thread) - start->alloc_count,
-		.counter_count = __atomic_load_n(&frame->counter_count, __ATOMIC_ACQUIRE),
+		.allocations = telem_thread_.alloc_count - start->alloc_count,
+		.counter_count = start->counter_count,
 	};
 	uint64_t sequence = __atomic_load_n(&frame->budget_sequence, __ATOMIC_RELAXED);
 
@@ -355,8 +337,7 @@ static void turn(const char *name, bool ends)
 {
 	struct frame *frame;
 	struct thread *thread;
-	struct frame_start *start;
-	uint32_t counter_count;
+	struct frame_start *start, before;
 	int saved = errno;
 
 	if (!emitter_runs() || thread_is_inside)
@@ -368,13 +349,17 @@ static void turn(const char *name, bool ends)
 	if (!thread)
 		return;
 	start = &thread->frames[frame - frames];
-	if (ends && start->ticks)
-		frame_end(frame, thread, start, telem_stamp());
-	start->alloc_count = allocations_of(thread);
+	before = *start;
+	/* What is called at its end may end others, of this name, too. */
+	start->ticks = 0;
+	if (ends && before.ticks && before.run == emitter.runs)
+		frame_end(frame, thread, &before, telem_stamp());
+	start->alloc_count = telem_thread_.alloc_count;
 	memcpy(start->logs, thread->logs, sizeof start->logs);
-	counter_count = __atomic_load_n(&frame->counter_count, __ATOMIC_ACQUIRE);
-	for (uint32_t i = 0; i < counter_count; i++)
+	start->counter_count = __atomic_load_n(&frame->counter_count, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < start->counter_count; i++)
 		start->counters[i] = counter_of(thread, frame->counters[i]);
+	start->run = emitter.runs;
 	start->ticks = telem_stamp();
 }
 
@@ -396,12 +381,12 @@ uint32_t telem_frames(const char *name, struct telem_frame_info *out, uint32_t r
 
 /* ---- who looks ---- */
 
-void frames_watch(unsigned what, bool on)
+void frames_watch(bool by_viewer, unsigned what, bool on)
 {
-	int32_t before = __atomic_load_n(&references[what], __ATOMIC_RELAXED);
+	int32_t *count = &references[by_viewer][what], before = __atomic_load_n(count, __ATOMIC_RELAXED);
 
-	while ((on || before > 0) && !__atomic_compare_exchange_n(&references[what], &before, before + (on ? 1 : -1), true,
-								  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while ((on || before > 0) &&
+	       !__atomic_compare_exchange_n(count, &before, before + (on ? 1 : -1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	if (on && what == WATCH_INSPECTION)
 		flusher_wake();
@@ -410,7 +395,7 @@ void frames_watch(unsigned what, bool on)
 void telem_watch(enum telem_watch what, bool on)
 {
 	if (what <= TELEM_BUDGETS)
-		frames_watch(what, on);
+		frames_watch(false, what, on);
 }
 
 bool frames_are_inspected(void)

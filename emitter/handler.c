@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,7 +74,7 @@ static void reclaim(void)
 	while ((memory = *link))
 		if (memory->epoch < oldest) {
 			*link = memory->next;
-			free(memory);
+			emitter_unmap(memory, memory->bytes);
 		} else {
 			link = &memory->next;
 		}
@@ -139,7 +138,7 @@ static struct happening *name_make(const char *name)
 		return happening;
 	if (table.name_count == LIMIT_HANDLER_NAMES)
 		return NULL;
-	happening = calloc(1, sizeof *happening);
+	happening = emitter_keep(sizeof *happening);
 	if (!happening)
 		return NULL;
 	table.name_count++;
@@ -200,6 +199,25 @@ static void set_publish(struct happening *happening, struct handler_set *set)
 		retire(&old->retired);
 }
 
+/* To be retired; never of malloc(), see emitter_keep(). */
+static void *pages_new(size_t bytes)
+{
+	struct retired *memory = emitter_map(bytes);
+
+	if (memory)
+		memory->bytes = bytes;
+	return memory;
+}
+
+static struct handler_set *set_new(const struct happening *happening, uint32_t count)
+{
+	struct handler_set *set = pages_new(sizeof *set + count * sizeof(struct handler *));
+
+	if (set)
+		set->name = happening->name;
+	return set;
+}
+
 static bool set_add(struct happening *happening, struct handler *handler)
 {
 	struct handler_set *old = happening->set, *set;
@@ -207,12 +225,11 @@ static bool set_add(struct happening *happening, struct handler *handler)
 
 	if (set_has(old, handler))
 		return true;
-	set = calloc(1, sizeof *set + (count + 1) * sizeof(struct handler *));
+	set = set_new(happening, count + 1);
 	if (!set)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		set->handlers[i] = old->handlers[i];
-	set->name = happening->name;
 	set->handlers[count] = handler;
 	set->count = count + 1;
 	set_publish(happening, set);
@@ -228,10 +245,9 @@ static bool set_remove(struct happening *happening, const struct handler *handle
 	if (!set_has(old, handler))
 		return true;
 	if (old->count > 1) {
-		set = calloc(1, sizeof *set + (old->count - 1) * sizeof(struct handler *));
+		set = set_new(happening, old->count - 1);
 		if (!set)
 			return false;
-		set->name = happening->name;
 		for (uint32_t i = 0; i < old->count; i++)
 			if (old->handlers[i] != handler)
 				set->handlers[set->count++] = old->handlers[i];
@@ -288,7 +304,7 @@ static int attach(const char *id, const char *const *events, uint32_t event_coun
 	reclaim();
 	if (handler_find(id))
 		return -EEXIST;
-	handler = calloc(1, sizeof *handler);
+	handler = pages_new(sizeof *handler);
 	if (!handler)
 		return -ENOMEM;
 	snprintf(handler->id, sizeof handler->id, "%s", id);

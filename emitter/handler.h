@@ -11,7 +11,7 @@
 #include "emitter/emitter.h"
 
 /* What others may still be reading: freed when every thread has come in after it went. */
-struct retired { struct retired *next; uint64_t epoch; };
+struct retired { struct retired *next; uint64_t epoch; size_t bytes; };
 
 struct handler {
 	struct retired retired;

@@ -71,7 +71,7 @@ void heap_tell(void)
 		heap_move(moved);
 }
 
-COLD void telem_heap_slow_(int64_t bytes)
+COLD void telem_heap_slow_(int64_t bytes, bool is_free)
 {
 	struct telem_site *tag = telem_thread_.tag;
 	struct telem_cell *cell;
@@ -86,7 +86,7 @@ COLD void telem_heap_slow_(int64_t bytes)
 	if (!cell)
 		cell = telem_cell_make_(tag);
 	/* Never streamed: the allocation itself may be. */
-	if (cell && bytes > 0) {
+	if (cell && !is_free) {
 		telem_add_(&cell->sum, (uint64_t)bytes);
 		telem_add_(&cell->count, 1);
 	} else if (cell) {
@@ -311,15 +311,18 @@ void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64
 	stream(site, cell, (uint64_t)0 - bytes, ticks);
 }
 
-static void stream_payload(struct telem_site *site, struct telem_cell *cell, const void *payload, uint32_t bytes)
+/* False: lost, and counted. */
+static bool stream_payload(struct telem_site *site, struct telem_cell *cell, const void *payload, uint32_t bytes)
 {
 	struct ring *ring = telem_thread_.ring;
 
 	telem_add_(&cell->streamed, 1);
 	if (!ring)
 		ring = ring_make();
-	if (!ring || !ring_put_payload(ring, site->id, 0, payload, bytes))
-		telem_add_(&cell->dropped, 1);
+	if (ring && ring_put_payload(ring, site->id, 0, payload, bytes))
+		return true;
+	telem_add_(&cell->dropped, 1);
+	return false;
 }
 
 COLD void telem_mark_slow_(struct telem_site *site, uint64_t key)
@@ -493,6 +496,11 @@ void telem_abandoned_(struct telem_site *site, uint64_t start_ticks)
 {
 	uint8_t level = telem_level_(site);
 
+	struct telem_cell *cell = telem_cell_(site);
+
+	/* It was counted when it began, which also tells which one is the next to be timed. */
+	if (level & TELEM_SAMPLED_ && cell)
+		telem_add_(&cell->count, (uint64_t)-1);
 	if (level > TELEM_ALL)
 		duration_more(site, level, duration(start_ticks, telem_stamp()), 0, TELEM_ABANDONED);
 }
@@ -580,9 +588,10 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	line.folded = (uint32_t)cell->folded;
 	cell->folded = 0;
 	/* LIMIT_TEXT_BYTES + 1 of text says: cut. */
-	if (length >= 0)
-		stream_payload(site, cell, &line, (uint32_t)sizeof line.folded +
-			       ((uint32_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text));
+	if (length >= 0 &&
+	    !stream_payload(site, cell, &line, (uint32_t)sizeof line.folded +
+			    ((uint32_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text)))
+		telem_add_(&cell->folded, line.folded); /* for the next one to tell */
 	errno = saved;
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "emitter/emitter.h"
@@ -47,10 +46,13 @@ static int add(struct telem_class *cls, const char *path, enum telem_reporter_ki
 
 	if (reporter && reporter->function)
 		return -EEXIST;
+	/* In another unit it is another gauge. */
+	if (reporter && reporter->site.unit != unit)
+		reporter = NULL;
 	if (!reporter) {
 		if (reporter_count == LIMIT_REPORTERS)
 			return -ENOSPC;
-		reporter = calloc(1, sizeof *reporter);
+		reporter = emitter_keep(sizeof *reporter);
 		if (!reporter)
 			return -ENOMEM;
 		snprintf(reporter->path, sizeof reporter->path, "%s", path);

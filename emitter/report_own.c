@@ -145,19 +145,23 @@ static void name_of(const char *tid, char name[16])
 		name[strcspn(name, "\n")] = '\0';
 }
 
-/* Threads of one name are one figure; beyond so many threads or names: the others. */
+/* Threads of one name are one figure; beyond so many threads, or names ever: the others. */
 static void say_threads(void)
 {
-	struct spent spent[THREAD_NAMES + 1] = { { "(others)", 0 } };
+	static struct spent spent[THREAD_NAMES + 1];
+	static uint32_t names = 1;
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *entry;
-	uint32_t threads = 0, names = 1;
+	uint32_t threads = 0;
 	char path[LIMIT_NAME_BYTES];
 
+	strcpy(spent[0].name, "(others)");
+	for (uint32_t i = 0; i < names; i++)
+		spent[i].ns = 0;
 	while (dir && (entry = readdir(dir))) {
 		int tid = atoi(entry->d_name);
 		struct timespec time;
-		uint32_t at = 0;
+		uint32_t at;
 		char name[16] = "";
 
 		/* The clock of a thread, as the kernel numbers them. */
@@ -175,10 +179,9 @@ static void say_threads(void)
 	}
 	if (dir)
 		closedir(dir);
-	for (uint32_t i = 0; i < names; i++) {
+	for (uint32_t i = spent[0].ns ? 0 : 1; i < names; i++) {
 		snprintf(path, sizeof path, "process/cpu of %.15s", spent[i].name);
-		if (spent[i].ns)
-			report_say(NULL, path, TELEM_NS, (int64_t)spent[i].ns);
+		report_say(NULL, path, TELEM_NS, (int64_t)spent[i].ns);
 	}
 }
 

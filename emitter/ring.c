@@ -10,6 +10,14 @@
 #define STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 #define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
+static void slot_store(struct ring *ring, uint64_t position, uint64_t word, uint64_t value)
+{
+	uint64_t *slot = (uint64_t *)(void *)(ring->slots + (position & ring->mask));
+
+	STORE(slot[0], word);
+	STORE(slot[1], value);
+}
+
 struct ring *ring_new(size_t bytes)
 {
 	struct ring *ring = emitter_map(sizeof *ring);
@@ -39,19 +47,15 @@ void ring_reset(struct ring *ring)
 	/* head goes on, from a segment's start: a position is never used twice. */
 	uint64_t start = ring_segment_end(ring, ring->head);
 
-	STORE(ring->first, start);
+	/* What its threads left stays there for a dump. */
+	if (ring->head < start && ring->first < ring->head)
+		slot_store(ring, ring->head, 0, RING_END);
+	if (ring->first == 0)
+		STORE(ring->first, start);
 	STORE(ring->head, start);
 	STORE(ring->tail, start);
 	ring->task = ring->announced_task = ring->consumer_task = 0;
 	STORE(ring->limit, RING_LOOK);
-}
-
-static void slot_store(struct ring *ring, uint64_t position, uint64_t word, uint64_t value)
-{
-	uint64_t *slot = (uint64_t *)(void *)(ring->slots + (position & ring->mask));
-
-	STORE(slot[0], word);
-	STORE(slot[1], value);
 }
 
 static uint64_t slot_word(const struct ring *ring, uint64_t position, uint32_t which)
@@ -69,6 +73,8 @@ static void count_lost(const struct ring *ring, uint64_t position, uint64_t end)
 		uint64_t word = slot_word(ring, at, 0), value = slot_word(ring, at, 1);
 		uint32_t site = word & (RING_PAYLOAD - 1);
 
+		if (site == 0 && (value & 0xff) == RING_END)
+			break;
 		if (site == 0 && (value & 0xff) == RING_TASK)
 			task = (int)(value >> 8);
 		else if (site != 0 && at >= position)

@@ -20,7 +20,7 @@
 #define RING_PAYLOAD 0x8000u
 #define RING_PAYLOAD_BYTES_MAX 4095u
 /* Site 0: no event, but a word to the consumer; value is RING_PAD, or RING_TASK | id << 8. */
-enum { RING_PAD = 1, RING_TASK = 2 };
+enum { RING_PAD = 1, RING_TASK = 2, RING_END = 3 };     /* RING_END: the rest of the segment is older */
 
 /* limit, when it is no position: */
 #define RING_BUSY 0          /* a record is being written; what interrupts it is dropped */
@@ -32,7 +32,7 @@ struct ring {
 	uint64_t limit;              /* up to where the producer may go without a look */
 	uintptr_t base;              /* where position 0 would lie, of the lap head is in */
 	uint8_t *slots;
-	uint64_t mask, first;        /* first: where its thread began */
+	uint64_t mask, first;        /* first: nothing before it is told any more */
 	int task, announced_task;
 	/* The consumer's; moved by compare and swap, for the producer may give up the oldest. */
 	_Alignas(128) uint64_t tail;

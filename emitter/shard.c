@@ -13,6 +13,7 @@
 #include "emitter/emitter.h"
 #include "emitter/handler.h"
 #include "emitter/ring.h"
+#include "emitter/snapshot.h"
 
 __thread struct telem_thread_ telem_thread_ __attribute__((tls_model("initial-exec")));
 
@@ -236,6 +237,7 @@ static void shard_fold(struct shard *into, struct shard *shard)
 		task->emitted[site->class_id] += shard->cells[i].streamed +
 						 cell_streamed_frees(&shard->cells[i], site->kind);
 		task->dropped[site->class_id] += shard->cells[i].dropped;
+		task->cost_ps[site->class_id] += streaming_cost_ps(&shard->cells[i], site->kind);
 		cell_fold(&into->cells[i], &shard->cells[i], site,
 			  __atomic_load_n(&site->owner, __ATOMIC_RELAXED) == shard->id);
 		shard->told[i] = 0;
@@ -382,6 +384,7 @@ struct thread *thread_self(void)
 		my_thread = attach();
 		if (my_thread) {
 			telem_thread_.ring = my_thread->ring;
+			telem_thread_.unsampled = sample_distance();
 			shard_enter(my_thread->stack[0]);
 			refused_count = 0;
 		}
@@ -434,8 +437,10 @@ void shards_forget(void)
 		handlers_leave(thread);
 		thread->is_free = true;
 		thread->has_ended = false;
-		if (thread->ring)
+		if (thread->ring) {
 			ring_reset(thread->ring);
+			thread->ring->first = thread->ring->head;
+		}
 	}
 	for (task = emitter.tasks; task; task = task->next)
 		if (task->orphan)

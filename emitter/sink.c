@@ -135,7 +135,7 @@ void sink_watch(struct sink *sink, unsigned what, bool on)
 	uint8_t bit = (uint8_t)(1u << what);
 
 	if (on != !!(sink->watched & bit))
-		frames_watch(what, on);
+		frames_watch(true, what, on);
 	sink->watched = (uint8_t)(on ? sink->watched | bit : sink->watched & ~bit);
 }
 

@@ -28,31 +28,17 @@ static struct telem_site *place_next(const struct telem_site *place)
 
 /* ---- names ---- */
 
-#define STRINGS_STEP (64u << 10)
-
-static char *strings_at;
-static uint32_t strings_left, strings_used;
+static uint32_t strings_used;
 
 /* A copy that lives for ever, or NULL. Long names are cut. */
 static const char *string_copy(const char *string, uint32_t most)
 {
-	uint32_t bytes = (uint32_t)strnlen(string, most - 1) + 1;
-	char *copy;
+	uint32_t length = (uint32_t)strnlen(string, most - 1);
+	char *copy = strings_used + length + 1 <= LIMIT_STRINGS_BYTES ? emitter_keep(length + 1) : NULL;
 
-	if (bytes > strings_left) {
-		if (strings_used + STRINGS_STEP > LIMIT_STRINGS_BYTES)
-			return NULL;
-		strings_at = emitter_map(STRINGS_STEP);
-		if (!strings_at)
-			return NULL;
-		strings_left = STRINGS_STEP;
-		strings_used += STRINGS_STEP;
-	}
-	copy = strings_at;
-	memcpy(copy, string, bytes - 1);
-	copy[bytes - 1] = '\0';
-	strings_at += bytes;
-	strings_left -= bytes;
+	if (copy)
+		memcpy(copy, string, length);
+	strings_used += copy ? length + 1 : 0;
 	return copy;
 }
 
@@ -252,10 +238,6 @@ static uint32_t site_new(uint8_t class_id, const struct telem_site *place)
 	entry->file = string_copy(place->file, LIMIT_PATH_BYTES);
 	if (!entry->name || !entry->file)
 		return 0;
-	if (place->kind == SITE_ALLOC) {
-		emitter.types[emitter.type_count] = (uint16_t)emitter.site_count;
-		__atomic_store_n(&emitter.type_count, emitter.type_count + 1, __ATOMIC_RELEASE);
-	}
 	/* And its cells: of the ended, the shared, and the total. */
 	emitter_use(sizeof *entry + 3 * CELL_BYTES);
 	return emitter.site_count++;
@@ -273,10 +255,9 @@ static void site_register(struct telem_site *place, const struct telem_module_ *
 	if (!emitter.sites) {
 		emitter.sites = emitter_reserve(sizeof *emitter.sites * LIMIT_EMITTER_SITES);
 		hash_slots = emitter_map(sizeof *hash_slots * HASH_SLOTS);
-		emitter.types = emitter_reserve(sizeof *emitter.types * LIMIT_EMITTER_SITES);
 		emitter.site_count = 1;
 	}
-	if (!emitter.sites || !hash_slots || !emitter.types || place->cls->reserved[0] == CLASS_REFUSED)
+	if (!emitter.sites || !hash_slots || place->cls->reserved[0] == CLASS_REFUSED)
 		return;
 	for (slot = hash_of(place->cls->id, place) % HASH_SLOTS; (id = hash_slots[slot]); slot = (slot + 1) % HASH_SLOTS)
 		if (is_same(&emitter.sites[id], place->cls->id, place))
@@ -415,10 +396,10 @@ bool site_is_named(const struct site_entry *entry, const char *class_dot_name)
 	       !strcmp(class_dot_name + length + 1, entry->name);
 }
 
-int site_find(const char *class_dot_name)
+int site_find(const char *class_dot_name, unsigned kind)
 {
 	for (uint32_t id = 1; id < emitter.site_count; id++)
-		if (site_is_named(&emitter.sites[id], class_dot_name))
+		if ((kind == 0 || emitter.sites[id].kind == kind) && site_is_named(&emitter.sites[id], class_dot_name))
 			return (int)id;
 	return -1;
 }
@@ -438,6 +419,8 @@ void levels_apply(const char *by)
 		entry->is_level_told = false;
 		entry->level = level;
 		entry->was_off |= level == TELEM_OFF;
+		if (level == TELEM_OFF)
+			samples_forget();
 		snprintf(entry->level_by, sizeof entry->level_by, "%s", by);
 	}
 	for (uint32_t id = 1; id < emitter.site_count; id++) {
@@ -485,7 +468,7 @@ int telem_level_set(const char *name, enum telem_level level)
 	classes_begin();
 	cls = class_find(name);
 	if (cls < 0)
-		site = site_find(name);
+		site = site_find(name, 0);
 	if (cls >= 0) {
 		emitter.classes[cls].own_level = (uint8_t)level;
 		emitter.classes[cls].is_level_told = false;
@@ -507,7 +490,7 @@ int telem_level_get(const char *name)
 	emitter_lock();
 	classes_begin();
 	cls = class_find(name);
-	site = cls < 0 ? site_find(name) : -1;
+	site = cls < 0 ? site_find(name, 0) : -1;
 	if (cls >= 0)
 		level = emitter.classes[cls].level;
 	else if (site >= 0)
@@ -553,7 +536,8 @@ int site_every(uint32_t id, uint32_t n)
 {
 	uint32_t mask = 0;
 
-	if (emitter.sites[id].kind != SITE_SPAN)
+	/* A frame is timed by itself. */
+	if (emitter.sites[id].kind != SITE_SPAN || emitter.sites[id].detail == SPAN_IS_FRAME)
 		return -ENOENT;
 	if (n == 0 || n > LIMIT_SPAN_EVERY)
 		return -EINVAL;
@@ -570,7 +554,7 @@ int telem_span_every(const char *class_dot_name, uint32_t n)
 
 	emitter_lock();
 	classes_begin();
-	id = class_dot_name ? site_find(class_dot_name) : -1;
+	id = class_dot_name ? site_find(class_dot_name, SITE_SPAN) : -1;
 	if (id >= 0)
 		result = site_every((uint32_t)id, n);
 	levels_apply("program");

@@ -245,15 +245,27 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 		}
 }
 
-/* What a shard's events of a site have cost: those that were streamed, and those that were not. */
-static void tally_cell(struct tally *tally, const struct telem_cell *cell, unsigned kind)
+uint64_t streaming_cost_ps(const struct telem_cell *cell, unsigned kind)
 {
 	uint64_t streamed = __atomic_load_n(&cell->streamed, __ATOMIC_RELAXED) + cell_streamed_frees(cell, kind);
-	struct telem_cell now = cell_read(cell, kind);
-	uint64_t events = now.count + (kind == SITE_ALLOC ? now.min : 0);
+	uint32_t all = cost_ps(kind, LEVEL_ALL), sum = cost_ps(kind, LEVEL_SUM);
 
+	return all > sum ? streamed * (all - sum) : 0;
+}
+
+/* What a shard's events of a site have cost. Of spans timed now and then most were only counted. */
+static void tally_cell(struct tally *tally, const struct telem_cell *cell, const struct site_entry *site)
+{
+	struct telem_cell now = cell_read(cell, site->kind);
+	uint64_t events = now.count + (site->kind == SITE_ALLOC ? now.min : 0), passed_over = 0;
+
+	if (site->kind == SITE_SPAN && site->skip_mask) {
+		passed_over = __atomic_load_n(&cell->begun, __ATOMIC_RELAXED);
+		passed_over -= passed_over / (site->skip_mask + 1ull);
+	}
 	tally->events += events;
-	tally->cost_ps += streamed * cost_ps(kind, LEVEL_ALL) + (events - streamed) * cost_ps(kind, LEVEL_SUM);
+	tally->cost_ps += (events - passed_over) * cost_ps(site->kind, LEVEL_SUM) + passed_over * cost_ps(SITE_COUNTER, LEVEL_SUM) +
+			  streaming_cost_ps(cell, site->kind);
 }
 
 void snapshot_tallies(struct tally tallies[LIMIT_CLASSES])
@@ -261,10 +273,13 @@ void snapshot_tallies(struct tally tallies[LIMIT_CLASSES])
 	struct book books[LIMIT_CLASSES];
 
 	memset(tallies, 0, LIMIT_CLASSES * sizeof *tallies);
-	for (const struct task *task = emitter.tasks; task; task = task->next)
+	for (const struct task *task = emitter.tasks; task; task = task->next) {
+		for (uint32_t i = 0; i < emitter.class_count; i++)
+			tallies[i].cost_ps += task->cost_ps[i];
 		for (const struct shard *shard = task->shards; shard; shard = shard->next_of_task)
 			for (uint32_t id = 1; id < emitter.site_count && id < shard->cell_count; id++)
-				tally_cell(&tallies[emitter.sites[id].class_id], &shard->cells[id], emitter.sites[id].kind);
+				tally_cell(&tallies[emitter.sites[id].class_id], &shard->cells[id], &emitter.sites[id]);
+	}
 	snapshot_books(books);
 	for (uint32_t i = 0; i < emitter.class_count; i++) {
 		tallies[i].emitted = books[i].emitted;

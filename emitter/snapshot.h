@@ -7,6 +7,7 @@
 
 #include "protocol/limits.h"
 
+struct telem_cell;
 struct writer;
 struct sink;
 
@@ -21,6 +22,7 @@ struct book { uint64_t emitted, dropped, taken; };
 void snapshot_books(struct book books[LIMIT_CLASSES]);
 /* What each class's events have cost the program, by the prices of cost.c. */
 struct tally { uint64_t events, cost_ps, emitted, dropped; };
+uint64_t streaming_cost_ps(const struct telem_cell *cell, unsigned kind);    /* beyond level sum */
 void snapshot_tallies(struct tally tallies[LIMIT_CLASSES]);
 /* ... and of all. */
 void snapshot_totals(uint64_t *emitted, uint64_t *dropped);

@@ -96,6 +96,7 @@ void task_recycle(struct task *task)
 		emitter.ended_task.taken[i] += task->taken[i];
 		emitter.ended_task.emitted[i] += task->emitted[i];
 		emitter.ended_task.dropped[i] += task->dropped[i];
+		emitter.ended_task.cost_ps[i] += task->cost_ps[i];
 	}
 	emitter.ended_task.taken_count += task->taken_count;
 	task->previous->next = task->next;

@@ -56,6 +56,26 @@ void *emitter_map(size_t bytes)
 	return pages;
 }
 
+void *emitter_keep(size_t bytes)
+{
+	enum { STEP = 64 << 10 };
+	static uint8_t *at;
+	static size_t left;
+	uint8_t *kept;
+
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (bytes > left) {
+		at = bytes <= STEP ? emitter_map(STEP) : NULL;
+		left = at ? STEP : 0;
+		if (!at)
+			return NULL;
+	}
+	kept = at;
+	at += bytes;
+	left -= bytes;
+	return kept;
+}
+
 void emitter_unmap(void *pages, size_t bytes)
 {
 	if (!pages)
@@ -201,7 +221,7 @@ int telem_start(const struct telem_options *options)
 {
 	static bool is_prepared;
 	struct config config = { .no_discovery = false };
-	const char *environment = getauxval(AT_SECURE) ? NULL : getenv("TELEM");
+	const char *environment = getauxval(AT_SECURE) ? NULL : getenv("TELEM"), *temporary = secure_getenv("TMPDIR");
 	int saved = errno, result = 0, err;
 
 	emitter_lock();
@@ -238,14 +258,19 @@ int telem_start(const struct telem_options *options)
 		result = -EINVAL;
 	emitter.options.no_discovery |= config.no_discovery;
 	name_from_file();
+	if (!emitter.dump_directory[0])
+		dump_directory(temporary && *temporary && strlen(temporary) < sizeof emitter.dump_directory ? temporary : "/tmp");
 	err = emitter_begin();
 	if (err == 0) {
 		__atomic_store_n(&emitter.is_running, true, __ATOMIC_RELAXED);
 		for (size_t i = 0; i < config.sink_count; i++)
 			if (sink_open(config.sinks[i]) < 0)
 				result = -EINVAL;
+		/* What came and went between two runs was not counted. */
 		for (uint32_t i = 0; i < emitter.class_count; i++)
-			emitter.classes[i].was_off = emitter.classes[i].own_level == TELEM_OFF;
+			emitter.classes[i].was_off = emitter.runs > 0 || emitter.classes[i].own_level == TELEM_OFF;
+		if (emitter.runs++ > 0)
+			samples_forget();
 		levels_apply("program");
 	}
 	emitter_unlock();

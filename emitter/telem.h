@@ -200,14 +200,16 @@ uint32_t telem_class_stats(struct telem_class_statistics *out, uint32_t room);
 
 /* ---- the flight recorder --------------------------------------------------------------
  *
- * A thread's ring holds its latest events at level all, 65,536 of them with the default size,
- * whether somebody reads or not; policy overwrite keeps it so while nobody does. A dump writes
- * what the rings hold into a recording, DIR/NAME.PID.N.telem, and takes nothing from those
- * who read. DIR is $TMPDIR, or /tmp, if the program says no other. */
+ * A thread's ring holds its latest events at level all, also of threads that ended and had it
+ * before, whether somebody reads or not; policy overwrite keeps it so while nobody does. A dump
+ * writes what the rings hold, but for the oldest quarter (49,152 events of the default size, or
+ * more), into a recording, DIR/NAME.PID.N.telem, and takes nothing from those who read. DIR is
+ * $TMPDIR, or /tmp, if the program says no other. */
 
 /* reason is noted in it, at most 127 bytes. path: where to put the file's name; may be NULL.
  * Waits for it, 5 s at most. 0; -ENOTCONN, -ETIMEDOUT; -EDEADLK where telemetry's own thread
- * calls the program (a reporter); -ENOSPC and others of the file. */
+ * calls the program (a reporter); -EBUSY: all 64 sinks are taken; -ENOSPC and others of the
+ * file. */
 int telem_dump(const char *reason, char *path, size_t room);
 /* 0; -EINVAL: longer than 255 bytes. TELEM says "dump=DIR". */
 int telem_dump_directory(const char *directory);
@@ -237,10 +239,13 @@ void telem_task_end(int id);
  * A frame is a turn of the program: of a game's or an event loop, a request. What it took is
  * kept for the last 128 of them, whoever looks, and a span of class frame counts its
  * duration. Its logs, allocations and counters are those of the thread that ends it; the
- * heap is the program's: typed allocations that live, right to 16 KiB for each other thread. */
+ * heap is the program's: typed allocations that live, right to 16 KiB for each other thread, and
+ * its peak for its own, too. */
 
 /* Ends this thread's frame of that name, if it has begun one, and begins the next. name is
- * copied; 16 names. About 150 ns. Not for signal handlers. */
+ * copied, at most 127 bytes; 16 names, and telem_error() tells of more. About 150 ns, and some
+ * for each task with figures in this thread where counters are chosen. What a budget or a
+ * handler calls may end and begin others. Not for signal handlers. */
 void telem_frame(const char *name);
 /* Begins it now: where the time between two turns is nobody's, like that between requests. */
 void telem_frame_begin(const char *name);
@@ -293,7 +298,7 @@ enum telem_watch {
 	TELEM_INSPECTION = 1,      /* they are streamed as well, to who is connected */
 	TELEM_BUDGETS = 2          /* they are held against their budgets */
 };
-/* Takes a reference, or gives one back. */
+/* Takes a reference, or gives one back that the program took. */
 void telem_watch(enum telem_watch what, bool on);
 
 /* ---- garbage collection --------------------------------------------------------
@@ -493,6 +498,7 @@ struct telem_thread_ {
 	void *ring;
 	int64_t heap_moved;        /* bytes, not in the program's figure yet */
 	int64_t heap_step;         /* so many may not be; 0: each call is looked at */
+	uint64_t alloc_count;
 	struct telem_site *tag;    /* TELEM_ALLOC_TAG */
 	uint32_t unsampled;        /* so many allocations more until one is sampled */
 };
@@ -525,9 +531,9 @@ void telem_add_slow_(struct telem_site *site, uint64_t n);
 void telem_mark_slow_(struct telem_site *site, uint64_t key);
 void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add);
 void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free);
-void telem_heap_slow_(int64_t bytes);
+void telem_heap_slow_(int64_t bytes, bool is_free);
 void telem_sampled_(struct telem_site *site, const void *address, uint64_t bytes);
-void telem_sample_ends_(const void *address);
+void telem_sample_ends_(const struct telem_site *site, const void *address);
 struct telem_cell *telem_cell_make_(struct telem_site *site);
 void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
@@ -652,13 +658,13 @@ TELEM_INLINE_ void telem_gauge_add_(struct telem_site *site, uint8_t level, int6
 }
 
 /* The program's heap, which frames look at, is told of it in steps. */
-TELEM_INLINE_ void telem_heap_(int64_t bytes)
+TELEM_INLINE_ void telem_heap_(int64_t bytes, bool is_free)
 {
 	int64_t step = telem_thread_.heap_step;
 
 	telem_add_((uint64_t *)&telem_thread_.heap_moved, (uint64_t)bytes);
 	if (TELEM_UNLIKELY_((uint64_t)(telem_thread_.heap_moved + step) >= 2 * (uint64_t)step))
-		telem_heap_slow_(bytes);
+		telem_heap_slow_(bytes, is_free);
 }
 
 /* An allocation whose address is known: about one in 64 is looked at until its free. */
@@ -668,12 +674,13 @@ TELEM_INLINE_ void telem_born_(struct telem_site *site, const void *address, uin
 		telem_sampled_(site, address, bytes);
 }
 
-TELEM_INLINE_ void telem_died_(const void *address)
+/* site NULL: of whatever type. */
+TELEM_INLINE_ void telem_died_(const struct telem_site *site, const void *address)
 {
 	const uint64_t *place = &telem_samples_[TELEM_SAMPLE_PLACE_(address)];
 
 	if (TELEM_UNLIKELY_(__atomic_load_n(place, __ATOMIC_RELAXED) == (uint64_t)(uintptr_t)address))
-		telem_sample_ends_(address);
+		telem_sample_ends_(site, address);
 }
 
 struct telem_tag_ { struct telem_site *before; };
@@ -697,7 +704,8 @@ TELEM_INLINE_ void telem_alloc_(struct telem_site *site, uint8_t level, uint64_t
 		telem_alloc_slow_(site, bytes, false);
 		return;
 	}
-	telem_heap_((int64_t)bytes);
+	telem_add_(&telem_thread_.alloc_count, 1);
+	telem_heap_((int64_t)bytes, false);
 	telem_add_(&cell->sum, bytes);
 	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_coarse_(site, cell, bytes);
@@ -713,7 +721,7 @@ TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t 
 		telem_alloc_slow_(site, bytes, true);
 		return;
 	}
-	telem_heap_(-(int64_t)bytes);
+	telem_heap_(-(int64_t)bytes, true);
 	telem_add_(&cell->max, bytes);
 	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_free_(site, cell, bytes);
@@ -928,10 +936,10 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span)
 #define TELEM_FREE_AT(type, address, bytes)                                                      \
 	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, #type,                              \
 		     telem_free_(telem_site_, telem_lvl_, (uint64_t)(bytes));                    \
-		     telem_died_(address))
+		     telem_died_(telem_site_, (address)))
 /* A declaration: what this thread allocates and frees from here to the end of the enclosing
  * block counts under the tag as well, its figures being what the block left behind. The
- * innermost tag counts. 3 ns more for each of them. */
+ * innermost tag counts. 3 ns more for each of them. Not to be left by longjmp(). */
 #define TELEM_ALLOC_TAG(name)                                                                    \
 	struct telem_tag_ TELEM_CAT_(telem_tag_, __LINE__) __attribute__((cleanup(telem_tag_end_), unused)) = \
 		telem_tag_begin_(TELEM_SITE_(mem, TELEM_KIND_TAG_, TELEM_BYTES, 0, name))
@@ -1036,7 +1044,7 @@ int telem_unused_(const char *format, ...);
 #define TELEM_ALLOC_AT(type, address, bytes) ((void)(address), (void)sizeof(bytes))
 #define TELEM_FREE_AT(type, address, bytes) ((void)(address), (void)sizeof(bytes))
 #define TELEM_ALLOC_TAG(name) typedef int TELEM_CAT_(telem_here_, __LINE__) __attribute__((unused))
-#define telem_died_(address) ((void)(address))
+#define telem_died_(site, address) ((void)(address))
 #define telem_alloc_hook(function, arg) __extension__({ if (0) { (void)(function); (void)(arg); } 0; })
 #define telem_allocations(task, out, room) __extension__({ if (0) (void)(out); 0u; })
 
@@ -1071,7 +1079,7 @@ static inline __attribute__((unused)) int64_t telem_field_int(const struct telem
 		size_t telem_had_ = telem_old_ ? malloc_usable_size(telem_old_) : 0;             \
 		size_t telem_wanted_ = (bytes);                                                  \
 		void *telem_new_;                                                                \
-		telem_died_(telem_old_);        /* its address may soon be another's */          \
+		telem_died_(NULL, telem_old_);  /* its address may soon be another's */          \
 		telem_new_ = realloc(telem_old_, telem_wanted_);                                 \
 		if (telem_had_ && (telem_new_ || telem_wanted_ == 0))   /* to 0 it frees */      \
 			TELEM_FREE(type, telem_had_);                                            \
@@ -1109,7 +1117,8 @@ static inline __attribute__((unused)) int64_t telem_field_int(const struct telem
 #endif
 
 /* One object of a type, or n in a row, value-initialised (in C: zeroed), which count with
- * their size; NULL when memory is out (in C++ new throws). NULL is deleted as nothing. */
+ * their size; NULL when memory is out (in C++ new throws). NULL is deleted as nothing. With
+ * telem_new.h they count as "operator new" as well: use one of the two. */
 #ifdef __cplusplus
 #define TELEM_MAKE_(type, count) new type[count]()
 #define TELEM_MAKE_ONE_(type) new type()

@@ -2,7 +2,8 @@
  *
  * Include it in one source file, at file scope: it replaces the global operators, all forms.
  * What they give comes from malloc() and counts with the size malloc() really gave; frees,
- * lifetimes and tags (TELEM_ALLOC_TAG) as for telem_malloc(). */
+ * lifetimes and tags (TELEM_ALLOC_TAG) as for telem_malloc(). What TELEM_NEW counts by its
+ * type counts here as well: use one of the two. */
 #ifndef TELEM_NEW_H
 #define TELEM_NEW_H
 

@@ -268,6 +268,8 @@ static enum command_result do_dump(struct screen *screen)
 
 	if (screen->target->source.state == SOURCE_OPEN && target_request(screen->target, &dump, &screen->dump_request) == 0)
 		screen_say(screen, "Asked the target for a dump of its rings.");
+	else if (screen->target->options->read_only)
+		screen_say(screen, "With --read-only nothing is asked for.");
 	else
 		screen_say(screen, "%s: no control way: nothing can be asked for", screen->target->address.text);
 	return COMMAND_STAY;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "monitor/headless.h"
+#include "widgets/text.h"
 
 static const char example[] = "For example: flush=50ms ring=1M policy=overwrite";
 
@@ -118,8 +119,12 @@ static void report(struct headless *headless)
 		const struct request *request = &headless->target.session.requests[i];
 
 		/* Into whatever a script reads: the name alone. */
-		if (request->kind == KIND_DUMP && request->is_answered)
-			printf("%s\n", request->text);
+		if (request->kind == KIND_DUMP && request->is_answered) {
+			char path[3 * LIMIT_PATH_BYTES + 1];
+
+			text_clean(path, sizeof path, request->text, strnlen(request->text, sizeof request->text), GLYPHS_BLOCKS);
+			printf("%s\n", path);
+		}
 	}
 	for (int i = 0; i < options->setting_count; i++)
 		if (strncmp(options->settings[i], "dump=", 5))
@@ -132,7 +137,7 @@ static void report(struct headless *headless)
 /* is_setting: a setting of the program was, not a level. */
 static void refused(struct headless *headless, const struct request *request, bool is_setting)
 {
-	bool is_value = request->code == ACK_LIMIT || request->code == ACK_BAD;
+	bool is_value = request->kind != KIND_DUMP && (request->code == ACK_LIMIT || request->code == ACK_BAD);
 	struct problem problem = { 0 };
 
 	problem_set(&problem, request->code == ACK_DENIED ? EXIT_PERMISSION : is_value ? EXIT_USAGE : EXIT_INTERNAL,

@@ -1161,6 +1161,14 @@ static void threads_report_their_processor_time_by_name(void **state)
 	READ_UNTIL(reader, reader_site(reader, "report.process/cpu of telem"));
 }
 
+static void *emit_net_spans(void *arg)
+{
+	for (int i = 0; i < 1000; i++)
+		TELEM_SPAN(net, "costs, elsewhere")
+			evaluated++;
+	return arg;
+}
+
 static void telemetry_tells_what_it_costs(void **state)
 {
 	struct telem_class_statistics classes[64];
@@ -1192,6 +1200,15 @@ static void telemetry_tells_what_it_costs(void **state)
 	READ_UNTIL(reader, reader_site(reader, "telem.memory held") && reader_site(reader, "telem.memory held")->sum > 1000);
 	assert_true(site("telem.bytes sent")->sum > 0);
 	assert_int_equal(telem_class_stats(classes, 1), 1);
+	/* Nor do costs go down when a thread ends. */
+	telem_class_stats(classes, 64);
+	in_thread(emit_net_spans, NULL);
+	{
+		uint64_t before = classes[net_at].cost_ns;
+
+		telem_class_stats(classes, 64);
+		assert_in_range(classes[net_at].cost_ns, before + 1000 * 5, before + 1000 * 100000);
+	}
 }
 
 static void places_of_one_name_are_one_site(void **state)

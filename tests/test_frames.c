@@ -194,6 +194,7 @@ static void names_and_counters_have_bounds(void **state)
 	(void)state;
 	telem_frame(NULL);
 	telem_frame("");
+	assert_non_null(strstr(telem_error(), "telem_frame: a name"));
 	assert_int_equal(telem_frame_counter("", "net.bytes in"), -EINVAL);
 	assert_int_equal(telem_frame_counter("bounds", "net.no such"), -ENOENT);
 	assert_int_equal(telem_budget("bounds", &(struct telem_budget){ .counter = "no such" }, NULL, NULL), -ENOENT);
@@ -268,6 +269,76 @@ static void a_broken_budget_is_an_event_that_handlers_hear(void **state)
 	telem_frame("heard");
 	assert_int_equal(heard, TELEM_BROKE_TIME);
 	assert_int_equal(telem_detach("over"), 0);
+}
+
+static int nested_calls;
+
+static void end_another(const struct telem_frame_info *frame, void *arg)
+{
+	(void)frame;
+	(void)arg;
+	nested_calls++;
+	telem_frame("game");                   /* begins, for the one that broke is over */
+}
+
+static void what_a_budget_calls_may_end_frames(void **state)
+{
+	(void)state;
+	assert_int_equal(telem_budget("game", &(struct telem_budget){ .ns = 1 }, end_another, NULL), 0);
+	telem_frame("game");
+	telem_frame("game");
+	assert_int_equal(nested_calls, 1);
+	telem_budget("game", NULL, NULL, NULL);
+}
+
+static void a_counter_chosen_within_a_frame_counts_from_the_next(void **state)
+{
+	(void)state;
+	TELEM_COUNT(net, "chosen late", 1000);
+	telem_frame("late");
+	assert_int_equal(telem_budget("late", &(struct telem_budget){ .counter = "net.chosen late", .counter_most = 10 }, note,
+				      &broken_calls), 0);
+	broken_calls = 0;
+	TELEM_COUNT(net, "chosen late", 1);
+	telem_frame("late");
+	assert_int_equal(last("late").counter_count, 0);
+	TELEM_COUNT(net, "chosen late", 1);
+	telem_frame("late");
+	assert_int_equal(last("late").counters[0].sum, 1);
+	assert_int_equal(broken_calls, 0);
+}
+
+static void no_frame_spans_a_stop(void **state)
+{
+	struct telem_frame_info info;
+
+	(void)state;
+	telem_frame("many");
+	telem_stop();
+	start("");
+	telem_frame("many");
+	assert_int_equal(telem_frames("many", &info, 1), 0);
+	telem_frame("many");
+	assert_int_equal(telem_frames("many", &info, 1), 1);
+}
+
+static void telemetry_s_own_measuring_is_in_no_frame(void **state)
+{
+	struct telem_class_statistics classes[64];
+
+	(void)state;
+	telem_frame("mine");
+	telem_class_stats(classes, 64);
+	telem_frame("mine");
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(last("mine").logs[i], 0);
+}
+
+static void a_frame_is_timed_each_time(void **state)
+{
+	(void)state;
+	telem_frame("peak");
+	assert_int_equal(telem_span_every("frame.peak", 16), -ENOENT);
 }
 
 /* ---- who looks ---- */
@@ -402,6 +473,11 @@ int main(void)
 		TEST(frames_of_many_threads_are_whole),
 		TEST(each_part_of_a_budget_is_held),
 		TEST(a_broken_budget_is_an_event_that_handlers_hear),
+		TEST(what_a_budget_calls_may_end_frames),
+		TEST(a_counter_chosen_within_a_frame_counts_from_the_next),
+		TEST(no_frame_spans_a_stop),
+		TEST(telemetry_s_own_measuring_is_in_no_frame),
+		TEST(a_frame_is_timed_each_time),
 		TEST(each_switch_is_counted_and_implies_no_other),
 		TEST(a_viewer_that_inspects_is_told_of_each_frame_and_lets_go_when_it_dies),
 		TEST(a_recording_has_the_frames),

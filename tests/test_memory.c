@@ -93,6 +93,7 @@ static void allocate_tagged(void)
 		TELEM_ALLOC(struct leaf, 7);
 	}
 	TELEM_ALLOC(struct leaf, 3);
+	TELEM_ALLOC(struct leaf, 0);
 }
 
 static void a_tag_counts_what_its_block_left_behind(void **state)
@@ -104,7 +105,7 @@ static void a_tag_counts_what_its_block_left_behind(void **state)
 	TELEM_ALLOC(struct node, 1000);
 	hear(reader);
 	assert_int_equal(site("mem.parser")->kind, SITE_TAG);
-	assert_int_equal(site("mem.parser")->count, 3);
+	assert_int_equal(site("mem.parser")->count, 4);
 	assert_int_equal(site("mem.parser")->sum, 153);
 	assert_int_equal(site("mem.parser")->min, 1);
 	assert_int_equal(site("mem.parser")->max, 50);
@@ -157,6 +158,110 @@ static void some_allocations_are_followed_and_give_lifetimes(void **state)
 	assert_int_equal(telem_allocations(0, NULL, 0), 0);
 }
 
+struct heard { int births, deaths; uint64_t bytes; };
+
+static void hear_allocation(const struct telem_allocation *allocation, void *arg)
+{
+	struct heard *heard = arg;
+
+	assert_string_equal(allocation->type, "struct node");
+	assert_non_null(allocation->address);
+	heard->births += !allocation->is_freed;
+	heard->deaths += allocation->is_freed;
+	heard->bytes += allocation->bytes;
+	TELEM_ALLOC(struct leaf, 1);             /* whatever a program may do */
+	TELEM_FREE(struct leaf, 1);
+}
+
+static bool is_locked;
+static int calls_while_locked;
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* The program's own, which tells of what it does while it holds a lock. */
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+void *malloc(size_t bytes)
+{
+	calls_while_locked += is_locked;
+	return __libc_malloc(bytes);
+}
+void *calloc(size_t count, size_t bytes)
+{
+	calls_while_locked += is_locked;
+	return __libc_calloc(count, bytes);
+}
+#endif
+
+struct own { int x; };
+
+static int nothing(const struct telem_happening *what, void *arg)
+{
+	(void)what;
+	(void)arg;
+	return 0;
+}
+
+static void an_allocator_may_tell_of_itself_with_its_lock_held(void **state)
+{
+	static char heap[MANY];
+
+	(void)state;
+	is_locked = true;
+	for (int i = 0; i < MANY; i++)
+		TELEM_ALLOC_AT(struct own, &heap[i], 1);
+	for (int i = 0; i < MANY; i++)
+		TELEM_FREE_AT(struct own, &heap[i], 1);
+	telem_attach("own", "mem.sampled", nothing, NULL);
+	telem_detach("own");
+	is_locked = false;
+	assert_int_equal(calls_while_locked, 0);
+}
+
+static void an_end_that_was_not_told_is_of_no_other(void **state)
+{
+	static struct telem_allocation infos[1024];
+	static char places[MANY];
+	struct heard heard = { 0, 0, 0 };
+
+	(void)state;
+	for (int i = 0; i < MANY; i++)
+		TELEM_ALLOC_AT(struct leaf, &places[i], 1);
+	assert_true(telem_allocations(0, infos, 1024) > 0);
+	assert_int_equal(telem_alloc_hook(hear_allocation, &heard), 0);
+	for (int i = 0; i < MANY; i++)           /* of another type: its hearer would fail the test */
+		TELEM_FREE_AT(struct node, &places[i], 1);
+	assert_int_equal(telem_alloc_hook(NULL, NULL), 0);
+	assert_int_equal(heard.deaths, 0);
+	for (int i = 0; i < MANY; i++)
+		TELEM_ALLOC_AT(struct leaf, &places[i], 1);
+	telem_level_set("mem", TELEM_OFF);       /* what ends now is not told */
+	assert_int_equal(telem_allocations(0, infos, 1024), 0);
+	telem_level_set("mem", TELEM_SUM);
+	TELEM_FREE(struct leaf, 2 * MANY);
+}
+
+static void *allocate_once(void *arg)
+{
+	TELEM_ALLOC_AT(struct leaf, arg, 1);
+	return NULL;
+}
+
+static void a_thread_s_first_allocation_is_no_more_a_sample_than_others(void **state)
+{
+	static struct telem_allocation infos[1024];
+	static char places[400];
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		pthread_t thread;
+
+		assert_int_equal(pthread_create(&thread, NULL, allocate_once, &places[i]), 0);
+		pthread_join(thread, NULL);
+	}
+	assert_true(telem_allocations(0, infos, 1024) < 100);
+	TELEM_FREE(struct leaf, 400);
+}
+
 static void what_lives_can_be_asked_for_by_task(void **state)
 {
 	static struct telem_allocation infos[1024];
@@ -189,21 +294,6 @@ static void what_lives_can_be_asked_for_by_task(void **state)
 		TELEM_DELETE(struct leaf, blocks[i]);
 	assert_int_equal(telem_allocations(task, infos, 1024), 0);
 	telem_task_end(task);
-}
-
-struct heard { int births, deaths; uint64_t bytes; };
-
-static void hear_allocation(const struct telem_allocation *allocation, void *arg)
-{
-	struct heard *heard = arg;
-
-	assert_string_equal(allocation->type, "struct node");
-	assert_non_null(allocation->address);
-	heard->births += !allocation->is_freed;
-	heard->deaths += allocation->is_freed;
-	heard->bytes += allocation->bytes;
-	TELEM_ALLOC(struct leaf, 1);             /* whatever a program may do */
-	TELEM_FREE(struct leaf, 1);
 }
 
 static void a_hook_hears_of_births_and_deaths(void **state)
@@ -275,6 +365,9 @@ int main(void)
 		TEST(a_tag_counts_what_its_block_left_behind),
 		TEST(a_tag_of_a_class_that_is_off_costs_and_counts_nothing),
 		TEST(some_allocations_are_followed_and_give_lifetimes),
+		TEST(an_allocator_may_tell_of_itself_with_its_lock_held),
+		TEST(an_end_that_was_not_told_is_of_no_other),
+		TEST(a_thread_s_first_allocation_is_no_more_a_sample_than_others),
 		TEST(what_lives_can_be_asked_for_by_task),
 		TEST(a_hook_hears_of_births_and_deaths),
 		TEST(samples_are_whole_whoever_frees),

@@ -61,6 +61,41 @@ static void of_a_sampled_span_the_timed_ones_are_streamed(void **state)
 	telem_span_every("net.sampled", 1);
 }
 
+static void abandoned_spans_are_not_counted(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	start("net.abandoned=1/4");
+	reader = attach_viewer();
+	for (int i = 0; i < 400; i++) {
+		struct telem_span span = telem_span_begin(TELEM_SPAN_SITE(net, "abandoned"));
+
+		if (i == 0) {
+			telem_span_end(&span);
+			hear(reader);
+			before = site("net.abandoned")->count;
+			assert_int_equal(before, 1);
+		}
+		telem_span_abandon(&span);
+	}
+	hear(reader);
+	/* Those that were not timed cannot be told from the others. */
+	assert_int_equal(site("net.abandoned")->count, 400 - 99);
+	telem_span_every("net.abandoned", 1);
+}
+
+static void of_one_name_the_span_is_meant(void **state)
+{
+	(void)state;
+	start("");
+	TELEM_COUNT(net, "of two kinds", 1);
+	TELEM_SPAN(net, "of two kinds")
+		__asm__ volatile("");
+	assert_int_equal(telem_span_every("net.of two kinds", 4), 0);
+	assert_int_equal(telem_frame_counter("f", "net.of two kinds"), 0);
+}
+
 static int count_call(const struct telem_happening *what, void *arg)
 {
 	*(int *)arg += what->phase == TELEM_STOPPED;
@@ -243,6 +278,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BESIDE_TEST(a_span_may_be_timed_now_and_then_and_is_counted_always),
 		BESIDE_TEST(of_a_sampled_span_the_timed_ones_are_streamed),
+		BESIDE_TEST(abandoned_spans_are_not_counted),
+		BESIDE_TEST(of_one_name_the_span_is_meant),
 		BESIDE_TEST(handlers_hear_of_every_span),
 		BESIDE_TEST(what_is_no_span_is_timed_as_it_was),
 		BESIDE_TEST(of_a_class_that_keeps_one_in_some_the_figures_have_all),

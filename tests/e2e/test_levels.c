@@ -118,6 +118,10 @@ static void a_dump_is_written_for_a_script_and_for_the_screen(void **state)
 	assert_int_equal(figure(json, "link.balanced"), 1);
 	assert_true(figure(json, "link.events") > 0);
 	json_decref(json);
+	said = telemtop("set", pid_of(demo), "dump=again");
+	assert_code(said, 10);
+	assert_has(said.err, "refused: there was one within these 5 s");
+	demo = demo_start(*state, .telem = fmt("index=all;dump=%s", fixture_path(*state, ".")));
 	term = screen_start(24, 100, "-d", "0.1", pid_of(demo));
 	term_wait_text(term, "LIVE", MS);
 	term_keys(term, "D");
