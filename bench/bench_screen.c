@@ -1,0 +1,178 @@
+/* bench_screen.c -- what telemtop itself takes: its screen on a terminal of ours, beside a
+ * program that emits a million events a second, and beside one that does nothing. */
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/harness.h"
+#include "emitter/telem.h"
+
+TELEM_CLASS(busy, "a million a second", TELEM_OFF);
+
+enum { EVENTS_A_MS = 1000, WARM_S = 2, WINDOW_MS = 1000 };
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* ---- the program that is watched ---- */
+
+static bool keep_emitting;
+
+static void *emit(void *arg)
+{
+	struct timespec next;
+
+	(void)arg;
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	while (__atomic_load_n(&keep_emitting, __ATOMIC_RELAXED)) {
+		for (uint64_t i = 0; i < EVENTS_A_MS; i++)
+			TELEM_MARK(busy, "mark", i);
+		next.tv_nsec += 1000000;
+		if (next.tv_nsec >= 1000000000) {
+			next.tv_nsec -= 1000000000;
+			next.tv_sec++;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+	return NULL;
+}
+
+/* ---- telemtop ---- */
+
+struct screen { pid_t pid; int fd; };
+
+static struct screen screen_start(const char *program, const char *address, const char *interval, uint16_t rows, uint16_t columns)
+{
+	struct winsize size = { .ws_row = rows, .ws_col = columns };
+	struct screen screen;
+
+	screen.pid = forkpty(&screen.fd, NULL, NULL, &size);
+	if (screen.pid < 0)
+		die("forkpty");
+	if (screen.pid == 0) {
+		setenv("TERM", "xterm-256color", 1);
+		execl(program, program, "-d", interval, address, (char *)NULL);
+		_exit(127);
+	}
+	return screen;
+}
+
+static uint64_t cpu_ns_of(pid_t pid)
+{
+	struct timespec spent = { 0, 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) == 0)
+		clock_gettime(clock, &spent);
+	return (uint64_t)spent.tv_sec * 1000000000 + (uint64_t)spent.tv_nsec;
+}
+
+static double rss_mib_of(pid_t pid)
+{
+	char path[64];
+	unsigned long pages = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+	file = fopen(path, "re");
+	if (file) {
+		if (fscanf(file, "%*u %lu", &pages) != 1)
+			pages = 0;
+		fclose(file);
+	}
+	return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
+}
+
+/* What it writes in so many ms, read away. */
+static uint64_t read_for(const struct screen *screen, uint64_t ms)
+{
+	static char bytes[65536];
+	uint64_t end = now_ns() + ms * 1000000, count = 0, now;
+
+	while ((now = now_ns()) < end) {
+		struct pollfd in = { .fd = screen->fd, .events = POLLIN };
+		ssize_t got;
+
+		if (poll(&in, 1, (int)((end - now) / 1000000) + 1) <= 0)
+			continue;
+		got = read(screen->fd, bytes, sizeof bytes);
+		if (got <= 0)
+			break;
+		count += (uint64_t)got;
+	}
+	return count;
+}
+
+static void measure(const struct screen *screen, struct figure *cpu, struct figure *memory, struct figure *terminal)
+{
+	int status;
+
+	read_for(screen, WARM_S * 1000);
+	for (int i = 0; i < RUNS; i++) {
+		uint64_t cpu_before = cpu_ns_of(screen->pid), begin = now_ns(), bytes = read_for(screen, WINDOW_MS);
+		double ns = (double)(now_ns() - begin);
+
+		figure_add(cpu, (double)(cpu_ns_of(screen->pid) - cpu_before) / ns * 100, 0);
+		figure_add(memory, rss_mib_of(screen->pid), 0);
+		figure_add(terminal, (double)bytes / (ns / 1e9) / 1000, 0);
+	}
+	if (waitpid(screen->pid, &status, WNOHANG) != 0)
+		cpu->count = 0;
+	kill(screen->pid, SIGTERM);
+	read_for(screen, 200);
+	waitpid(screen->pid, &status, 0);
+	close(screen->fd);
+	if (cpu->count == 0) {
+		snprintf(cpu->note, sizeof cpu->note, "telemtop did not stay");
+		memory->count = terminal->count = 0;
+	}
+	figure_print(cpu);
+	figure_print(memory);
+	figure_print(terminal);
+}
+
+int main(int argc, char **argv)
+{
+	struct figure busy[3] = { { .row = "telemtop, 1 M events/s, 10 Hz, 200x50", .unit = "% of a CPU", .value_at_most = 2 },
+				  { .row = "  resident", .unit = "MiB" }, { .row = "  to the terminal", .unit = "kB/s" } },
+		      idle[3] = { { .row = "telemtop, idle, 1 Hz, 120x40", .unit = "% of a CPU", .value_at_most = 0.3 },
+				  { .row = "  resident", .unit = "MiB" },
+				  { .row = "  to the terminal", .unit = "kB/s", .value_at_most = 4 } };
+	char directory[] = "/tmp/telem-bench.XXXXXX", path[64], address[80], program[PATH_MAX];
+	struct screen screen;
+	pthread_t emitting;
+
+	(void)argc;
+	snprintf(program, sizeof program, "%s/../telemtop", dirname(argv[0]));
+	if (!mkdtemp(directory))
+		die("mkdtemp");
+	snprintf(path, sizeof path, "%s/sock", directory);
+	snprintf(address, sizeof address, "unix:%s", path);
+	if (telem_start(&(struct telem_options){ .size = sizeof(struct telem_options), .ignore_environment = true,
+						 .no_discovery = true }) < 0 || telem_sink_unix(path) < 0)
+		die("telem_start");
+
+	screen = screen_start(program, address, "1", 40, 120);
+	measure(&screen, &idle[0], &idle[1], &idle[2]);
+
+	telem_class_level(&telem_class_busy, TELEM_ALL);
+	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);
+	if (pthread_create(&emitting, NULL, emit, NULL) != 0)
+		die("pthread_create");
+	screen = screen_start(program, address, "0.1", 50, 200);
+	measure(&screen, &busy[0], &busy[1], &busy[2]);
+	__atomic_store_n(&keep_emitting, false, __ATOMIC_RELAXED);
+	pthread_join(emitting, NULL);
+	telem_stop();
+	rmdir(directory);
+	return 0;
+}
