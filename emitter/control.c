@@ -298,10 +298,12 @@ size_t control_room(const struct sink *sink)
 
 bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns)
 {
-	if (!sink->decoder)
-		sink->decoder = decoder_new();
-	if (!sink->decoder)
-		return false;
+	if (!sink->decoder) {
+		sink->decoder = emitter_map(decoder_bytes());
+		if (!sink->decoder)
+			return false;
+		decoder_reset(sink->decoder);
+	}
 	while (count > 0 || decoder_is_inside(sink->decoder)) {
 		struct message message;
 		size_t before = count;

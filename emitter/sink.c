@@ -177,7 +177,7 @@ void sink_free(struct sink *sink)
 	if (sink->in_fd != sink->fd)
 		close_fd(&sink->in_fd);
 	close_fd(&sink->fd);
-	decoder_free(sink->decoder);
+	emitter_unmap(sink->decoder, decoder_bytes());
 	emitter_unmap(sink->queue, SINK_QUEUE_ROOM * sizeof *sink->queue);
 	sink_set_state(sink, SINK_FREE);
 }

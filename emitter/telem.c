@@ -140,7 +140,7 @@ static void after_fork_in_child(void)
 			close(sink->fd);
 		sink_unwatch(sink);
 		emitter_unmap(sink->queue, SINK_QUEUE_ROOM * sizeof *sink->queue);
-		decoder_free(sink->decoder);
+		emitter_unmap(sink->decoder, decoder_bytes());
 		sink_set_state(sink, SINK_FREE);
 	}
 	flusher_forget();

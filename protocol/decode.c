@@ -170,6 +170,11 @@ struct decoder *decoder_new(void)
 	return decoder;
 }
 
+size_t decoder_bytes(void)
+{
+	return sizeof(struct decoder);
+}
+
 void decoder_free(struct decoder *decoder)
 {
 	free(decoder);

@@ -38,6 +38,8 @@ struct decoder;
 /* NULL when memory is out; about 300 KiB. */
 struct decoder *decoder_new(void);
 void decoder_free(struct decoder *decoder);
+/* For who has memory of his own, zeroed, of so many bytes; decoder_reset() makes it one. */
+size_t decoder_bytes(void);
 /* Forgets a message that came in part. */
 void decoder_reset(struct decoder *decoder);
 
