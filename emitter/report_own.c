@@ -76,10 +76,9 @@ static int report_pss(void *arg, int64_t *value)
 	return proc_bytes("/proc/self/smaps_rollup", "\nPss:", value);
 }
 
-static int report_swap(void *arg, int64_t *value)
+static int report_status(void *key, int64_t *value)
 {
-	(void)arg;
-	return proc_bytes("/proc/self/status", "\nVmSwap:", value);
+	return proc_bytes("/proc/self/status", key, value);
 }
 
 static int report_fds(void *arg, int64_t *value)
@@ -112,19 +111,20 @@ static int report_usage(void *arg, int64_t *value)
 
 int telem_report_process(void)
 {
-	static const struct { const char *path; enum telem_unit unit; telem_reporter_fn *function; uintptr_t arg; } rows[] = {
-		{ "process/pss", TELEM_BYTES, report_pss, 0 },
-		{ "process/swap", TELEM_BYTES, report_swap, 0 },
-		{ "process/open files", TELEM_NONE, report_fds, 0 },
-		{ "process/faults that read", TELEM_NONE, report_usage, 0 },
-		{ "process/faults", TELEM_NONE, report_usage, 1 },
-		{ "process/switches, waiting", TELEM_NONE, report_usage, 2 },
-		{ "process/switches, preempted", TELEM_NONE, report_usage, 3 },
+	static const struct { char path[32]; enum telem_unit unit; telem_reporter_fn *function; void *arg; } rows[] = {
+		{ "process/rss", TELEM_BYTES, report_status, "\nVmRSS:" },
+		{ "process/pss", TELEM_BYTES, report_pss, NULL },
+		{ "process/swap", TELEM_BYTES, report_status, "\nVmSwap:" },
+		{ "process/open files", TELEM_NONE, report_fds, NULL },
+		{ "process/faults that read", TELEM_NONE, report_usage, (void *)0 },
+		{ "process/faults", TELEM_NONE, report_usage, (void *)1 },
+		{ "process/switches, waiting", TELEM_NONE, report_usage, (void *)2 },
+		{ "process/switches, preempted", TELEM_NONE, report_usage, (void *)3 },
 	};
 	int result = 0;
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && result == 0; i++)
-		result = telem_reporter(rows[i].path, TELEM_REPORT_OTHER, rows[i].unit, rows[i].function, (void *)rows[i].arg);
+		result = telem_reporter(rows[i].path, TELEM_REPORT_OTHER, rows[i].unit, rows[i].function, rows[i].arg);
 	if (result == 0)
 		__atomic_store_n(&wants_threads, true, __ATOMIC_RELAXED);
 	return result;

@@ -351,7 +351,7 @@ int telem_provider(const char *name, telem_provider_fn *function, void *arg);
 int telem_reporter_remove(const char *path);
 /* What glibc's malloc holds: allocated, free, mapped. */
 int telem_report_malloc(void);
-/* What the kernel knows of the process: proportional memory, swap, open files, faults,
+/* What the kernel knows of the process: resident and proportional memory, swap, open files, faults,
  * context switches, and processor time of its threads, by name. */
 int telem_report_process(void);
 /* What telemetry itself costs, as gauges of class telem: ns by class, the flusher's time, bytes

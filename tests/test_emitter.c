@@ -1117,6 +1117,8 @@ static void malloc_and_the_process_report(void **state)
 #endif
 	assert_int_equal(site("report.malloc/allocated")->unit, UNIT_SIZE);
 	assert_true(site("report.process/faults")->sum > 100);
+	assert_true(site("report.process/rss")->sum >= 500000 && site("report.process/rss")->sum % 1024 == 0);
+	assert_int_equal(site("report.process/rss")->unit, UNIT_SIZE);
 	assert_int_equal(telem_report_malloc(), -EEXIST);
 }
 
