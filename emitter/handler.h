@@ -42,7 +42,7 @@ extern struct dispatch {
  * fence of its own. */
 #define TELL(field, value)                                                                       \
 	do {                                                                                     \
-		if (__atomic_load_n(&dispatch.has_membarrier, __ATOMIC_RELAXED)) {                        \
+		if (__builtin_expect(__atomic_load_n(&dispatch.has_membarrier, __ATOMIC_RELAXED), 1)) { \
 			__atomic_store_n(&(field), (value), __ATOMIC_RELEASE);                   \
 			__atomic_signal_fence(__ATOMIC_SEQ_CST);                                 \
 		} else {                                                                         \

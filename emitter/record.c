@@ -536,14 +536,26 @@ static void event_record(struct telem_site *site, uint8_t level, const struct te
 	stream_payload(site, cell, payload, (1 + field_count) * 8);
 }
 
-void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count)
+static __attribute__((noinline)) void event_happened(struct telem_site *site, uint8_t level, const struct telem_field *fields,
+						     uint32_t field_count)
 {
-	uint8_t level = telem_level_(site), recorded = level_for(site, level);
+	uint8_t recorded = level_for(site, level);
 
 	if (recorded != TELEM_OFF)
 		event_record(site, recorded, fields, field_count);
 	if (__builtin_expect(level & TELEM_HANDLED_, 0))
 		handlers_call(site, TELEM_HAPPENED, 0, fields, field_count);
+}
+
+/* Jumps, either way: what one of the two must save, the other one need not. */
+void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count)
+{
+	uint8_t level = telem_level_(site);
+
+	if (level == TELEM_HANDLED_)
+		handlers_call(site, TELEM_HAPPENED, 0, fields, field_count);
+	else
+		event_happened(site, level, fields, field_count);
 }
 
 /* Is this one of a burst, whose texts say little more? A log's cell keeps since when it
