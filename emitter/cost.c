@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 256, TRIES = 5 };    /* so many records fit a ring of the least size */
 
-/* Picoseconds, by kind and level; 0: not measured. */
+/* Picoseconds, by kind and level; 0: not measured. Read under the lock, or after cost_measure(). */
 static uint32_t prices[SITE_KIND_COUNT][LEVEL_ALL + 1];
 
 static void record(struct telem_site *site, uint8_t level)
@@ -58,6 +58,7 @@ static uint32_t measure(struct telem_site *site, struct ring *ring)
 /* With a cell, a ring and a site that are nobody's: this thread's own state is put back. */
 static void measure_all(void)
 {
+	uint32_t measured[SITE_KIND_COUNT][LEVEL_ALL + 1] = { { 0 } };
 	struct telem_thread_ before = telem_thread_;
 	struct thread *thread = my_thread;
 	struct telem_cell cell;
@@ -81,14 +82,15 @@ static void measure_all(void)
 			if (kind == SITE_EVENT)
 				site.fields_known = 1;
 			cell = (struct telem_cell){ .buckets = buckets, .max = kind <= SITE_VALUE ? UINT64_MAX : 0 };
-			prices[kind][level] = measure(&site, ring);
+			measured[kind][level] = measure(&site, ring);
 			if (kind)
-				prices[kind][level] -= prices[0][level] < prices[kind][level] ? prices[0][level] : 0;
+				measured[kind][level] -= measured[0][level] < measured[kind][level] ? measured[0][level] : 0;
 		}
 	telem_thread_ = before;
 	my_thread = thread;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	emitter_lock();
+	memcpy(prices, measured, sizeof prices);
 	if (buckets)
 		histogram_give(buckets);
 	emitter_unlock();
