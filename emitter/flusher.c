@@ -355,16 +355,17 @@ static bool see_closing(void)
 /* False: this thread was left behind, in a reporter. */
 static bool turn(uint64_t now_ns, uint64_t generation)
 {
-	uint32_t streaming_count = count_streaming();
-	bool listens = streaming_count > 0, fence = false, begins, closing, stop, is_due;
+	bool listens, fence = false, begins, closing, stop, is_due;
 
+	/* In one: what is to be closed, or flushed, has been counted. */
+	emitter_lock();
+	emitter.streaming_count = count_streaming();
+	listens = emitter.streaming_count > 0;
 	/* Stamps have 48 bits: what waited for half of their range would be dated wrongly. */
 	if (listens && clock_ticks() - flusher.drained_ticks > 1ull << (RING_TIME_BITS - 1))
-		discard_all();
+		discard_rings();
 	if (listens)
 		flusher.drained_ticks = clock_ticks();
-	emitter_lock();
-	emitter.streaming_count = streaming_count;
 	stop = flusher.stop_wanted;
 	closing = see_closing();
 	__atomic_store_n(&emitter.coarse_ticks, listens ? clock_ticks() : 0, __ATOMIC_RELAXED);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -1612,6 +1613,24 @@ static void a_recording_is_the_stream_with_a_clean_end(void **state)
 	free(bytes);
 }
 
+/* Whenever in the flusher's turn it comes and goes. */
+static void a_sink_that_is_removed_at_once_has_all(void **state)
+{
+	struct telem_statistics stats;
+
+	(void)state;
+	start(NULL);
+	for (uint64_t i = 1; i <= 5000 / (uint64_t)proc_slowness(); i++) {
+		int id = telem_sink_fd(memfd_create("recording", 0));
+
+		assert_true(id >= 0);
+		TELEM_COUNT(loud, "said at once", 1);
+		assert_int_equal(telem_sink_remove(id), 0);
+		telem_stats(&stats);
+		assert_int_equal(stats.delivered, i);
+	}
+}
+
 static mode_t rights_of(const char *path)
 {
 	struct stat st;
@@ -2874,6 +2893,7 @@ int main(void)
 		BESIDE_TEST(several_sinks_hear_the_same),
 		BESIDE_TEST(a_program_connects_to_a_reader_and_again_when_it_is_back),
 		BESIDE_TEST(a_recording_is_the_stream_with_a_clean_end),
+		BESIDE_TEST(a_sink_that_is_removed_at_once_has_all),
 		BESIDE_TEST(what_is_made_is_its_users_alone_whatever_the_umask),
 		BESIDE_TEST(a_file_that_is_there_is_not_written_over),
 		BESIDE_TEST(a_sink_that_cannot_be_opened_says_why_in_words),
