@@ -403,14 +403,12 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 
 static void draw_empty(const struct panel_view *view, const struct panel_rows *rows, const struct canvas *canvas)
 {
-	char text[NAME_BYTES * 2], filter[NAME_BYTES];
+	char text[NAME_BYTES * 2];
 
 	if (view->nothing) {
 		text_clean(text, sizeof text, view->nothing, strlen(view->nothing), canvas_glyphs(canvas));
 	} else if (rows->all_count > 0) {
-		name_fit(filter, sizeof filter, view->filter, 30, canvas_glyphs(canvas));
-		snprintf(text, sizeof text, "0 of %d %s match \"%s\". Esc clears the filter.", rows->all_count,
-			 view->is_open ? "sites" : "classes", filter);
+		no_match_text(text, sizeof text, view, rows->all_count, view->is_open ? "sites" : "classes", canvas_glyphs(canvas));
 	} else {
 		snprintf(text, sizeof text, view->is_open ? "The target declares no site of this class." : "The target declares no class.");
 	}

@@ -87,6 +87,14 @@ void filter_label(char *out, size_t out_bytes, const struct panel_view *view, in
 	snprintf(out, out_bytes, " ─ filter %s: %d of %d", text, shown, all);
 }
 
+void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows, enum glyphs glyphs)
+{
+	char filter[NAME_BYTES];
+
+	name_fit(filter, sizeof filter, view->filter, 30, glyphs);
+	snprintf(out, out_bytes, "0 of %d %s match \"%s\". Esc clears the filter.", all, rows, filter);
+}
+
 bool title_fits(const struct canvas *canvas, const char *left, const char *right)
 {
 	/* 7: what rule_draw() puts around two texts. */

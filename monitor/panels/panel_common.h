@@ -25,6 +25,8 @@ void panel_title(char out[64], char key, const char *name);
 const char *window_name(int seconds);
 /* " ─ /sql: 3 of 14" for a title; "" without a filter. */
 void filter_label(char *out, size_t out_bytes, const struct panel_view *view, int shown, int all, enum glyphs glyphs);
+/* In place of all the rows that a filter hides. */
+void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows, enum glyphs glyphs);
 
 /* Whether both texts of a title fit. */
 bool title_fits(const struct canvas *canvas, const char *left, const char *right);

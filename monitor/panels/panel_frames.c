@@ -390,10 +390,7 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 	if (!view->nothing && rows->all_count == 0)
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), "A program ends one with telem_frame(\"name\"), once each turn of a loop.");
 	if (rows->count == 0 && rows->all_count > 0) {
-		char filter[NAME_BYTES];
-
-		name_fit(filter, sizeof filter, view->filter, 30, canvas_glyphs(canvas));
-		snprintf(text, sizeof text, "0 of %d frames match \"%s\". Esc clears the filter.", rows->all_count, filter);
+		no_match_text(text, sizeof text, view, rows->all_count, "frames", canvas_glyphs(canvas));
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 	}
 	return y;

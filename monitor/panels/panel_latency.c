@@ -232,10 +232,7 @@ static void draw_list(const struct model *model, struct panel_view *view, const 
 	if (reason_text(text, sizeof text, model, view, &timed_need, canvas_glyphs(canvas)))
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 	if (rows.count == 0 && rows.all_count > 0) {
-		char pattern[NAME_BYTES];
-
-		name_fit(pattern, sizeof pattern, view->filter, 30, canvas_glyphs(canvas));
-		snprintf(text, sizeof text, "0 of %d spans match \"%s\". Esc clears the filter.", rows.all_count, pattern);
+		no_match_text(text, sizeof text, view, rows.all_count, "spans", canvas_glyphs(canvas));
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 	}
 	part = canvas_part(canvas, 0, y, canvas->width_cells - 1, canvas->height_cells - y);

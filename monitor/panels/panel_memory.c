@@ -664,11 +664,7 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 			y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), "The chart shows resident memory, as the kernel counts it.");
 	}
 	if (rows->count == 0 && rows->all_count > 0) {
-		char filter[NAME_BYTES];
-
-		name_fit(filter, sizeof filter, view->filter, 30, canvas_glyphs(canvas));
-		snprintf(text, sizeof text, "0 of %d %s match \"%s\". Esc clears the filter.", rows->all_count,
-			 rows_of[tab_of(view)], filter);
+		no_match_text(text, sizeof text, view, rows->all_count, rows_of[tab_of(view)], canvas_glyphs(canvas));
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 	}
 	return y;
