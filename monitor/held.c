@@ -71,11 +71,16 @@ static void ask(struct headless *headless)
 	headless_over(headless, problem_print(&problem));
 }
 
-static const char *type_of(const struct model *model, const struct row *row)
+enum { TYPE_BYTES = LIMIT_NAME_BYTES * 3 };
+
+/* Its name as it may be shown. */
+static const char *type_of(const struct model *model, const struct row *row, char out[TYPE_BYTES])
 {
 	const struct model_site *site = model_site_by_id(model, row->site);
+	const char *name = site ? site->name : "";
 
-	return site ? site->name : "";
+	text_clean(out, TYPE_BYTES, name, strlen(name), GLYPHS_BLOCKS);
+	return out;
 }
 
 static uint64_t age_ns(const struct model *model, const struct row *row)
@@ -90,12 +95,10 @@ static void print_json(const struct model *model)
 	json_t *list = json_array();
 
 	for (int i = 0; i < row_count; i++) {
-		const char *type = type_of(model, &rows[i]);
-		char clean[LIMIT_NAME_BYTES * 3];
+		char type[TYPE_BYTES];
 
-		text_clean(clean, sizeof clean, type, strlen(type), GLYPHS_BLOCKS);
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}", "type", clean, "bytes", (json_int_t)rows[i].bytes,
-						      "age_ns", (json_int_t)age_ns(model, &rows[i]), "address",
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}", "type", type_of(model, &rows[i], type), "bytes",
+						      (json_int_t)rows[i].bytes, "age_ns", (json_int_t)age_ns(model, &rows[i]), "address",
 						      (json_int_t)rows[i].address));
 	}
 	json_dumpf(list, stdout, JSON_ENSURE_ASCII);
@@ -107,13 +110,12 @@ static void print_table(const struct model *model)
 {
 	printf("%10s %10s  %-18s  %s\n", "age", "bytes", "address", "type");
 	for (int i = 0; i < row_count; i++) {
-		const char *type = type_of(model, &rows[i]);
-		char clean[LIMIT_NAME_BYTES * 3], age[UNITS_BYTES], bytes[UNITS_BYTES];
+		char type[TYPE_BYTES], age[UNITS_BYTES], bytes[UNITS_BYTES];
 
-		text_clean(clean, sizeof clean, type, strlen(type), GLYPHS_BLOCKS);
 		units_time(age, (double)age_ns(model, &rows[i]));
 		units_bytes(bytes, (double)rows[i].bytes);
-		printf("%10s %10s  %#-18" PRIx64 "  %s\n", age, bytes, rows[i].address, clean);
+		printf("%10s %10s  %#-18" PRIx64 "  %s\n", age, bytes, rows[i].address,
+		       type_of(model, &rows[i], type));
 	}
 	printf("%d of the allocations that live: about one in 64 whose address the program tells\n", row_count);
 }

@@ -429,13 +429,31 @@ bool site_level_key(const struct model *model, struct panel_view *view, const st
 
 /* ---- what is what ---- */
 
+static const char lifetime_ending[] = " lifetime";
+
 bool site_is_lifetime(const struct model *model, const struct model_site *site)
 {
-	static const char ending[] = " lifetime";
 	size_t length = strlen(site->name);
 
 	return site->kind == SITE_LATENCY && site->class_id == (uint32_t)model_class_find(model, "mem") &&
-	       length >= sizeof ending && !strcmp(site->name + length - (sizeof ending - 1), ending);
+	       length >= sizeof lifetime_ending &&
+	       !strcmp(site->name + length - (sizeof lifetime_ending - 1), lifetime_ending);
+}
+
+const struct model_site *site_lifetime_of(const struct model *model, const struct model_site *type)
+{
+	char name[LIMIT_NAME_BYTES];
+
+	if (!type)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - sizeof lifetime_ending), type->name, lifetime_ending);
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+
+		if (!strcmp(site->name, name) && site_is_lifetime(model, site))
+			return site;
+	}
+	return NULL;
 }
 
 bool site_is_timed(const struct model_site *site)

@@ -89,6 +89,8 @@ bool site_level_key(const struct model *model, struct panel_view *view, const st
 bool site_is_timed(const struct model_site *site);
 /* Of an allocation's type: "TYPE lifetime" in class mem. */
 bool site_is_lifetime(const struct model *model, const struct model_site *site);
+/* How long objects of a type live, of those that are followed; NULL: not told, or no type. */
+const struct model_site *site_lifetime_of(const struct model *model, const struct model_site *type);
 bool site_is_alloc(const struct model_site *site);
 bool site_is_tag(const struct model_site *site);
 bool site_is_frame(const struct model_site *site);

@@ -207,22 +207,6 @@ static const struct series *chart_series(const struct model *model)
 	return model_series(model, is_typed(model) ? MODEL_MEMORY : MODEL_RSS);
 }
 
-/* How long objects of a type live, of those that are followed; NULL: not told. */
-static const struct model_site *lifetime_of(const struct model *model, const struct model_site *type)
-{
-	static const char ending[] = " lifetime";
-	char name[LIMIT_NAME_BYTES];
-
-	snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - sizeof ending), type->name, ending);
-	for (uint32_t i = 0; i < model_site_count(model); i++) {
-		const struct model_site *site = model_site(model, i);
-
-		if (site_is_lifetime(model, site) && !strcmp(site->name, name))
-			return site;
-	}
-	return NULL;
-}
-
 /* "12.1 ms"; "–" without one. */
 static void lifetime_text(char out[UNITS_BYTES], const struct model_site *lifetime)
 {
@@ -290,8 +274,7 @@ static void dim_when_zero(double value, struct style *style)
 
 static void life_cell(const struct memory_table *memory, uint32_t id, char text[UNITS_BYTES], struct style *style)
 {
-	const struct model_site *type = model_site_by_id(memory->model, id);
-	const struct model_site *lifetime = type ? lifetime_of(memory->model, type) : NULL;
+	const struct model_site *lifetime = site_lifetime_of(memory->model, model_site_by_id(memory->model, id));
 
 	lifetime_text(text, lifetime);
 	if (!lifetime || lifetime->window.count == 0)
@@ -545,7 +528,7 @@ static double holder_add(struct holder holders[HOLDERS_MAX], int most, int *coun
 static void holders_text(char *out, size_t out_bytes, const struct memory_table *memory, const struct panel_row *row, int most)
 {
 	const struct model_site *type = memory->tab == TAB_TASK ? NULL : model_site_by_id(memory->model, row->id);
-	const struct model_site *lifetime = type ? lifetime_of(memory->model, type) : NULL;
+	const struct model_site *lifetime = site_lifetime_of(memory->model, type);
 	struct holder holders[HOLDERS_MAX];
 	int count = 0, more = 0;
 	double more_bytes = 0;
