@@ -12,7 +12,6 @@ struct unit { const char *name; uint64_t factor; };
 
 static const struct unit time_units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { 0, 0 } };
 static const struct unit byte_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { 0, 0 } };
-
 static const struct unit count_units[] = { { "", 1 }, { "k", 1000 }, { "M", 1000000 }, { 0, 0 } };
 
 static bool parse_quantity(const char *text, const struct unit *units, uint64_t *out)

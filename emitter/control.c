@@ -152,10 +152,8 @@ static void write_held(struct sink *sink, const struct message_interrogate *requ
 	bool more;
 
 	do {
-		for (count = 0, more = true; count < HELD_ROWS * 4 && more;) {
-			more = samples_next(&at, (int)request->task, &info);
-			if (!more)
-				break;
+		count = 0;
+		while (count < HELD_ROWS * 4 && (more = samples_next(&at, (int)request->task, &info))) {
 			numbers[count++] = number_of(info.site);
 			numbers[count++] = number_of(info.bytes);
 			numbers[count++] = number_of(clock_ns_of(info.born_ticks));

@@ -301,11 +301,11 @@ void cost_measure(void);
 
 /* ---- alloc.c ---- */
 struct sample_info { uint32_t site; int task; uint64_t bytes, born_ticks, address; };
-/* Copies the sampled allocations that live, from place *at on; false: no more. */
 /* Ends were not told: the class was off, or telemetry. */
 void samples_forget(void);
 /* Allocations from one sample to the next. */
 uint32_t sample_distance(void);
+/* Copies the sampled allocations that live, from place *at on; false: no more. */
 bool samples_next(uint32_t *at, int task, struct sample_info *out);
 
 /* ---- dump.c ---- */

@@ -133,14 +133,6 @@ static void discard_rings(void)
 		drain(thread, UINT64_MAX, 0, true);
 }
 
-/* At the stop: what is left, or comes now from threads that had begun to record, is lost. */
-static void discard_all(void)
-{
-	emitter_lock();
-	discard_rings();
-	emitter_unlock();
-}
-
 static void write_sinks(uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
@@ -659,9 +651,10 @@ static void *run(void *arg)
 	if (!turn(clock_ns(), generation))
 		return NULL;
 	dump_wanted(clock_ns());
-	discard_all();
-	/* The last figures, with nothing on its way any more. */
 	emitter_lock();
+	/* What is left, or comes now from threads that had begun to record, is lost. */
+	discard_rings();
+	/* The last figures, with nothing on its way any more. */
 	if (emitter.streaming_count > 0)
 		beat(clock_ns());
 	emitter_unlock();

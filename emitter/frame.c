@@ -71,7 +71,7 @@ static bool words_get(void *to, const void *from, size_t count, const uint64_t *
 
 static struct frame *frame_find(const char *name)
 {
-	uint32_t count = __atomic_load_n(&frame_count, __ATOMIC_ACQUIRE);
+	uint32_t count = name ? __atomic_load_n(&frame_count, __ATOMIC_ACQUIRE) : 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		if (!strcmp(frames[i].name, name))
@@ -82,13 +82,12 @@ static struct frame *frame_find(const char *name)
 /* NULL: no such name can be had. */
 static struct frame *frame_named(const char *name)
 {
-	struct frame *frame;
+	struct frame *frame = frame_find(name);
 
-	frame = name ? frame_find(name) : NULL;
 	if (frame || thread_is_inside)
 		return frame;
 	emitter_lock();
-	frame = name ? frame_find(name) : NULL;
+	frame = frame_find(name);
 	if (!frame && (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES || frame_count == LIMIT_FRAMES)) {
 		emitter_error("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them", LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
 	} else if (!frame) {
@@ -368,7 +367,7 @@ void telem_frame_begin(const char *name) { turn(name, false); }
 
 uint32_t telem_frames(const char *name, struct telem_frame_info *out, uint32_t room)
 {
-	const struct frame *frame = name ? frame_find(name) : NULL;
+	const struct frame *frame = frame_find(name);
 	uint64_t at = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE), least = at < LIMIT_FRAMES_KEPT ? 0 : at - LIMIT_FRAMES_KEPT;
 	uint32_t count = 0;
 	struct record record;
