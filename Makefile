@@ -127,10 +127,10 @@ golden: $(TESTS)
 
 # ---- figures ----
 
-$(BENCHES): $(B)/%: $(B)/%.o $(PROTOCOL) $(B)/libtelem.a
+$(BENCHES): $(B)/%: $(B)/%.o $(PROTOCOL) $(B)/libtelem.a $(MONITOR) $(WIDGETS)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(MONITOR) $(WIDGETS) $(EVENT_LIBS) $(CURSES_LIBS) $(call pkg,--libs,msgpack) $(PEER_LIBS) -lutil -pthread -lm
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(EVENT_LIBS) $(CURSES_LIBS) $(call pkg,--libs,msgpack) $(PEER_LIBS) -lutil -pthread -lm
 # Nowhere else: LTTng-UST starts threads before main() does. Made anew each time, for what is installed may have
 # changed, and without a word, for they are in the way of the figures.
 $(B)/bench/bench_peers: private PEER_LIBS = $(call pkg,--libs,lttng-ust)
