@@ -146,9 +146,16 @@ static size_t lesser(size_t a, size_t b)
  * in what goes behind. */
 static enum verdict check_find(const uint8_t *needle, const uint8_t *from, const uint8_t *to, struct check *out)
 {
-	enum { NUMBER = 4 + MARKER_BYTES, COUNT = NUMBER + 9, CRC = COUNT + 5 };
+	enum { MARKER = 4, NUMBER = MARKER + MARKER_BYTES, COUNT = NUMBER + 9, CRC = COUNT + 5 };
 
-	for (; (from = memmem(from, (size_t)(to - from), needle, NUMBER)); from++) {
+	/* The marker's 0xc1 is looked for first: only texts and numbers hold others. */
+	for (; to - from >= NUMBER; from++) {
+		from = memchr(from + MARKER, needle[MARKER], (size_t)(to - from) - (NUMBER - 1));
+		if (!from)
+			return NO;
+		from -= MARKER;
+		if (memcmp(from, needle, NUMBER) != 0)
+			continue;
 		out->at = from;
 		if (to - from < CHECK_BYTES)
 			return WAIT;
