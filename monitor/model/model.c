@@ -41,21 +41,19 @@ static void apply_batch(struct model *model, const struct message_batch *batch, 
 	const struct event *events = batch->events.events;
 
 	model->link.events += count;
-	/* Events of one site come in runs, and those of one class in longer ones: added once. */
-	for (uint32_t i = 0, run; i < count; i = run) {
+	/* Events of one class come in runs: added once. */
+	for (uint32_t i = 0; i < count; i++) {
 		struct model_site *site = model_find_site(model, events[i].site);
 
-		for (run = i + 1; run < count && events[run].site == events[i].site; run++)
-			;
 		if (!site)
 			continue;
-		site->received += run - i;
 		if (site->class_id != class_id) {
 			count_class(model, class_id, in_class, each * in_class);
 			class_id = site->class_id;
 			in_class = 0;
 		}
-		in_class += run - i;
+		site->received++;
+		in_class++;
 	}
 	count_class(model, class_id, in_class, each * in_class);
 }

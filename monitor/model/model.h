@@ -36,7 +36,9 @@ struct heat {
 };
 
 struct model_site {
-	uint32_t id, class_id, kind, unit, detail, line;
+	uint32_t id, class_id;
+	uint64_t received;                   /* at level all; each event asks for these two */
+	uint32_t kind, unit, detail, line;
 	uint8_t level, own_level;            /* own_level LEVEL_OWN: follows its class */
 	uint32_t every;                      /* one in so many is measured and stands for them all: mark ~ */
 	char name[LIMIT_NAME_BYTES], file[LIMIT_PATH_BYTES];
@@ -58,7 +60,6 @@ struct model_site {
 	struct quantiles mark;
 	/* level all */
 	double streamed_per_s;
-	uint64_t received;
 	/* private to the model */
 	uint64_t told_count, told_sum, told_max;     /* at the last tick */
 	uint64_t *buckets, *told_buckets;
