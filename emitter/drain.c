@@ -6,7 +6,8 @@
 #include "emitter/ring.h"
 #include "emitter/stream.h"
 
-static uint8_t taken[DRAIN_BYTES];
+/* Small, for the program's threads may share the cache it lies in. */
+static uint8_t taken[DRAIN_BYTES / 4];
 
 static uint64_t time_of(uint64_t word, uint64_t now_ticks)
 {
@@ -106,27 +107,28 @@ static inline __attribute__((always_inline)) uint32_t write_run(struct task *tas
 								 bool wide)
 {
 	struct batch_encoder *batch = &stream.shared.batch;
+	const struct site_entry *sites = emitter.sites;
 	uint8_t *out = batch->encoder->bytes + batch->encoder->used, class_id = 0;
-	uint64_t mask = (1ull << RING_TIME_BITS) - 1, base = stream.shared.batch_stamp, rate = clock_rate();
+	/* ticks_most: in ns they are less than 2^32, and the product is less than 2^64. */
+	uint64_t base = stream.shared.batch_stamp << 16, rate = clock_rate(), ticks_most = UINT64_MAX / rate;
 	uint32_t count, run = 0, room = batch_room(batch);
 
 	if (most > room)
 		most = room;
 	for (count = 0; count < most; count++) {
-		uint64_t words[2], ticks, dt_ns;
+		uint64_t words[2], ticks;
 		uint32_t site;
 
 		memcpy(words, records + (size_t)count * RING_SLOT_BYTES, sizeof words);
 		site = (uint32_t)words[0] & 0xffff;
-		ticks = ((words[0] >> 16) - base) & mask;
-		dt_ns = clock_scale(ticks, rate);
+		ticks = (words[0] - base) >> 16;
 		/* No event, one with a payload, or one that the batch is too old, young or narrow for. */
-		if (site - 1 >= RING_PAYLOAD - 1 || ticks >> (RING_TIME_BITS - 1) || dt_ns >> 32 || (!wide && words[1] >> 32))
+		if (site - 1 >= RING_PAYLOAD - 1 || ticks > ticks_most || (!wide && words[1] >> 32))
 			break;
-		out = batch_put(out, wide, site, dt_ns, words[1]);
-		if (emitter.sites[site].class_id != class_id) {
+		out = batch_put(out, wide, site, ticks * rate >> 32, words[1]);
+		if (sites[site].class_id != class_id) {
 			task->taken[class_id] += run;
-			class_id = emitter.sites[site].class_id;
+			class_id = sites[site].class_id;
 			run = 0;
 		}
 		run++;

@@ -9,7 +9,7 @@ struct task;
 struct thread;
 struct writer;
 
-/* What is taken from a ring at once: fits in half of what a sink may queue. */
+/* What is taken from a ring between two writes: fits in half of what a sink may queue. */
 #define DRAIN_BYTES (32u << 10)
 
 /* Takes up to most bytes from a thread's ring. Locked. Returns bytes taken. discard: into the

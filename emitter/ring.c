@@ -220,6 +220,7 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 
 	for (;;) {
 		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), end = ring_segment_end(ring, tail + 1);
+		const uint8_t *from = ring->slots + (tail & ring->mask);
 		uint64_t seen = 0;
 		uint32_t bytes;
 
@@ -229,13 +230,14 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 			end = head;
 		if (end - tail > room)
 			end = tail + room;
-		for (uint64_t at = tail; at < end; at += RING_SLOT_BYTES) {
-			uint64_t words[2] = { slot_word(ring, at, 0), slot_word(ring, at, 1) };
+		bytes = (uint32_t)(end - tail);
+		for (uint32_t at = 0; at < bytes; at += RING_SLOT_BYTES) {
+			uint64_t words[2] = { LOAD(*(const uint64_t *)(const void *)(from + at)),
+					      LOAD(*(const uint64_t *)(const void *)(from + at + 8)) };
 
-			memcpy(out + (at - tail), words, sizeof words);
+			memcpy(out + at, words, sizeof words);
 			seen |= words[0];
 		}
-		bytes = (uint32_t)(end - tail);
 		if (seen & RING_PAYLOAD)
 			bytes = whole_records(out, bytes);
 		/* Fails when the producer gave this up meanwhile: the copy may be torn. */
