@@ -149,8 +149,19 @@ void canvas_put(const struct canvas *canvas, int x, int y, struct style style, u
 
 void canvas_clear(const struct canvas *canvas)
 {
-	for (int y = 0; y < canvas->height_cells; y++)
-		canvas_fill(canvas, 0, y, STYLE(ROLE_TEXT), ' ', canvas->width_cells);
+	int last = canvas->width_cells - 1;
+
+	for (int y = 0; y < canvas->height_cells; y++) {
+		struct cell *row = row_at(canvas, y);
+
+		if (!row)
+			return;
+		/* Wide characters may cross an edge, but none do between. */
+		store(canvas, row, 0, blank);
+		store(canvas, row, last, blank);
+		for (int x = 1; x < last; x++)
+			row[x] = blank;
+	}
 }
 
 int canvas_text(const struct canvas *canvas, int x, int y, struct style style, const char *text)

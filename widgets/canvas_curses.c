@@ -294,6 +294,9 @@ int canvas_curses_open(const struct canvas_curses_options *options)
 		err = -ENXIO;
 		goto close_input;
 	}
+	/* Until it has left the screen once, curses 6.4 writes each piece of a frame by itself. */
+	endwin();
+	refresh();
 	err = backings_new(options->glyphs);
 	if (err)
 		goto close_screen;
