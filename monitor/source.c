@@ -103,8 +103,8 @@ void source_read(evutil_socket_t event_fd, short what, void *arg)
 			return;
 		}
 		source->user.filled(source->user.arg, (size_t)count);
-		/* The user may have closed us. */
-		if (source->fd != fd)
+		/* The user may have closed us; or there was no more for now. */
+		if (source->fd != fd || (size_t)count < room)
 			return;
 	}
 }
