@@ -21,6 +21,18 @@ static int count_call(const struct telem_happening *what, void *config)
 	return 0;
 }
 
+/* What is left when the table is taken away: a call, and in it a call through a pointer. */
+extern struct only { telem_handler *function; void *config; const char *event; } only;     /* not static: not known */
+struct only only = { count_call, NULL, "off.call" };
+
+static NOINLINE void call_only(const struct telem_field *fields, uint32_t field_count)
+{
+	struct telem_happening what = { only.event, TELEM_HAPPENED, 0, fields, field_count };
+
+	only.function(&what, only.config);
+}
+LOOP(do_only, call_only((struct telem_field[]){ TELEM_F("n", i) }, 1))
+
 static const char *const ids[] = { "first", "second", "third", "fourth" };
 
 struct job { loop_fn *loop; uint64_t handlers; struct figure *figure; };
@@ -85,6 +97,7 @@ int main(void)
 		return 1;
 	}
 	pin(cpu_last());
+	measure("limit: two calls, one in the other", do_only, 1, 0, false);
 	measure("handlers: none", do_event, 0, 0, false);
 	attach_up_to(1);
 	measure("handlers: one", do_event, 1, 0, false);
