@@ -101,80 +101,110 @@ static void take_event(struct task *task, const uint8_t *record, uint64_t now_ti
 	task->taken_count++;
 }
 
-/* As many records as go into the open batch as they are, most at the most: what
- * take_event() does for each, in a fifth of the time. Returns how many. */
-static inline __attribute__((always_inline)) uint32_t write_run(struct task *task, const uint8_t *records, uint32_t most,
-								 bool wide)
+/* Plain events that have been encoded behind the open batch, and are not part of it yet. */
+struct run { uint32_t count, of_class[LIMIT_CLASSES]; };
+
+/* As many as go into the open batch as they are: with run_commit() what take_event() does for
+ * each, in a fifth of the time. They may be records no more: the producer may be giving
+ * them up. Returns their bytes. */
+static uint32_t run_encode(struct run *run, const struct task *task, const uint8_t *records, uint32_t bytes)
 {
-	struct batch_encoder *batch = &stream.shared.batch;
+	const struct batch_encoder *batch = &stream.shared.batch;
 	const struct site_entry *sites = emitter.sites;
-	uint8_t *out = batch->encoder->bytes + batch->encoder->used, class_id = 0;
 	/* ticks_most: in ns they are less than 2^32, and the product is less than 2^64. */
 	uint64_t base = stream.shared.batch_stamp << 16, rate = clock_rate(), ticks_most = UINT64_MAX / rate;
-	uint32_t count, run = 0, room = batch_room(batch);
+	uint32_t most = bytes / RING_SLOT_BYTES, room, count, class_id = 0, in_class = 0;
+	bool wide = batch->wide;
+	uint8_t *out;
 
-	if (most > room)
-		most = room;
-	for (count = 0; count < most; count++) {
-		uint64_t words[2], ticks;
-		uint32_t site;
-
-		memcpy(words, records + (size_t)count * RING_SLOT_BYTES, sizeof words);
-		site = (uint32_t)words[0] & 0xffff;
-		ticks = (words[0] - base) >> 16;
-		/* No event, one with a payload, or one that the batch is too old, young or narrow for. */
-		if (site - 1 >= RING_PAYLOAD - 1 || ticks > ticks_most || (!wide && words[1] >> 32))
-			break;
-		out = batch_put(out, wide, site, ticks * rate >> 32, words[1]);
-		if (sites[site].class_id != class_id) {
-			task->taken[class_id] += run;
-			class_id = sites[site].class_id;
-			run = 0;
-		}
-		run++;
-	}
-	task->taken[class_id] += run;
-	task->taken_count += count;
-	batch_advance(batch, count);
-	return count;
-}
-
-static uint32_t write_plain(struct task *task, const uint8_t *records, uint32_t most)
-{
 	if (!stream.shared.has_batch || stream.shared.batch_task != task->id)
 		return 0;
-	return stream.shared.batch.wide ? write_run(task, records, most, true) : write_run(task, records, most, false);
+	*run = (struct run){ 0 };
+	out = batch->encoder->bytes + batch->encoder->used;
+	room = batch_room(batch);
+	if (most > room)
+		most = room;
+	for (count = 0; count < most; count++, records += RING_SLOT_BYTES) {
+		uint64_t word = ring_word(records), value = ring_word(records + 8), ticks = (word - base) >> 16;
+		uint32_t site = (uint32_t)word & 0xffff;
+
+		/* No event, one with a payload, or one that the batch is too old, young or narrow for. */
+		if (site - 1 >= LIMIT_EMITTER_SITES - 1 || ticks > ticks_most || (!wide && value >> 32))
+			break;
+		out = batch_put(out, wide, site, ticks * rate >> 32, value);
+		/* Not one by one: each would wait for the one before to be stored. */
+		if (sites[site].class_id != class_id) {
+			run->of_class[class_id] += in_class;
+			class_id = sites[site].class_id;
+			in_class = 0;
+		}
+		in_class++;
+	}
+	run->of_class[class_id] += in_class;
+	run->count = count;
+	return count * RING_SLOT_BYTES;
+}
+
+static void run_commit(const struct run *run, struct task *task)
+{
+	for (uint32_t i = 0; i < LIMIT_CLASSES; i++)
+		task->taken[i] += run->of_class[i];
+	task->taken_count += run->count;
+	batch_advance(&stream.shared.batch, run->count);
+}
+
+/* Copied out first: of each kind. */
+static void drain_copied(struct ring *ring, uint32_t bytes, uint64_t now_ticks, uint64_t now_ns, bool discard)
+{
+	struct task *task = task_of(ring->consumer_task);
+	struct run run;
+
+	for (uint32_t at = 0; at < bytes;) {
+		uint64_t words[2];
+		uint32_t plain = discard ? 0 : run_encode(&run, task, taken + at, bytes - at);
+
+		if (plain) {
+			run_commit(&run, task);
+			at += plain;
+			continue;
+		}
+		memcpy(words, taken + at, sizeof words);
+		if (words[0] & (RING_PAYLOAD - 1)) {
+			take_event(task, taken + at, now_ticks, now_ns, discard);
+		} else if ((words[1] & 0xff) == RING_TASK) {
+			ring->consumer_task = (int)(words[1] >> 8);
+			task = task_of(ring->consumer_task);
+		}
+		at += ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
+	}
 }
 
 uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard)
 {
 	uint64_t done = 0, now_ticks = clock_ticks();
-	struct task *task;
+	struct ring *ring = thread->ring;
 
-	if (!thread->ring)
-		return 0;
-	task = task_of(thread->ring->consumer_task);
-	while (done < most) {
-		uint32_t bytes = ring_take(thread->ring, taken, sizeof taken);
+	while (ring && done < most) {
+		struct task *task = task_of(ring->consumer_task);
+		const uint8_t *records;
+		uint64_t tail;
+		struct run run;
+		uint32_t bytes = ring_look(ring, &tail, &records), plain;
 
 		if (bytes == 0)
 			break;
-		for (uint32_t at = 0; at < bytes;) {
-			uint64_t words[2];
-
-			if (!discard)
-				at += write_plain(task, taken + at, (bytes - at) / RING_SLOT_BYTES) * RING_SLOT_BYTES;
-			if (at == bytes)
-				break;
-			memcpy(words, taken + at, sizeof words);
-			if (words[0] & (RING_PAYLOAD - 1)) {
-				take_event(task, taken + at, now_ticks, now_ns, discard);
-			} else if ((words[1] & 0xff) == RING_TASK) {
-				thread->ring->consumer_task = (int)(words[1] >> 8);
-				task = task_of(thread->ring->consumer_task);
-			}
-			at += ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
+		/* Most are plain events, and go on from where they lie. */
+		plain = discard ? 0 : run_encode(&run, task, records, bytes);
+		if (plain) {
+			if (!ring_pass(ring, tail, plain))
+				continue;
+			run_commit(&run, task);
+			done += plain;
+			continue;
 		}
+		/* One that opens a batch, or no event; more, when they have payloads. */
+		bytes = ring_take(ring, taken, discard || ring_word(records) & RING_PAYLOAD ? sizeof taken : RING_SLOT_BYTES);
+		drain_copied(ring, bytes, now_ticks, now_ns, discard);
 		done += bytes;
 	}
 	return done;

@@ -60,7 +60,7 @@ void ring_reset(struct ring *ring)
 
 static uint64_t slot_word(const struct ring *ring, uint64_t position, uint32_t which)
 {
-	return LOAD(((uint64_t *)(void *)(ring->slots + (position & ring->mask)))[which]);
+	return ring_word(ring->slots + (position & ring->mask) + (size_t)which * 8);
 }
 
 /* Counts the events from position on, which nobody will take any more. */
@@ -214,37 +214,43 @@ static uint32_t whole_records(const uint8_t *copy, uint32_t bytes)
 	return at;
 }
 
+uint32_t ring_look(const struct ring *ring, uint64_t *tail, const uint8_t **records)
+{
+	uint64_t head, end;
+
+	*tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	end = ring_segment_end(ring, *tail + 1);
+	*records = ring->slots + (*tail & ring->mask);
+	return *tail >= head ? 0 : (uint32_t)((end < head ? end : head) - *tail);
+}
+
+bool ring_pass(struct ring *ring, uint64_t tail, uint32_t bytes)
+{
+	return __atomic_compare_exchange_n(&ring->tail, &tail, tail + bytes, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 {
-	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	const uint8_t *from;
+	uint64_t tail, seen;
+	uint32_t bytes;
 
-	for (;;) {
-		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), end = ring_segment_end(ring, tail + 1);
-		const uint8_t *from = ring->slots + (tail & ring->mask);
-		uint64_t seen = 0;
-		uint32_t bytes;
-
-		if (tail >= head)
-			return 0;
-		if (end > head)
-			end = head;
-		if (end - tail > room)
-			end = tail + room;
-		bytes = (uint32_t)(end - tail);
+	do {
+		bytes = ring_look(ring, &tail, &from);
+		if (bytes > room)
+			bytes = room;
+		seen = 0;
 		for (uint32_t at = 0; at < bytes; at += RING_SLOT_BYTES) {
-			uint64_t words[2] = { LOAD(*(const uint64_t *)(const void *)(from + at)),
-					      LOAD(*(const uint64_t *)(const void *)(from + at + 8)) };
+			uint64_t words[2] = { ring_word(from + at), ring_word(from + at + 8) };
 
 			memcpy(out + at, words, sizeof words);
 			seen |= words[0];
 		}
 		if (seen & RING_PAYLOAD)
 			bytes = whole_records(out, bytes);
-		/* Fails when the producer gave this up meanwhile: the copy may be torn. */
-		if (__atomic_compare_exchange_n(&ring->tail, &tail, tail + bytes, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
-			return bytes;
-	}
+	} while (bytes && !ring_pass(ring, tail, bytes));
+	return bytes;
 }
 
 uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)

@@ -142,6 +142,19 @@ static inline uint32_t ring_record_slots(uint64_t word, uint64_t value)
 	return word & RING_PAYLOAD ? 1 + (bytes + RING_SLOT_BYTES - 1) / RING_SLOT_BYTES : 1;
 }
 
+/* Relaxed, not plain: the producer may be writing it. */
+static inline uint64_t ring_word(const uint8_t *slot)
+{
+	return __atomic_load_n((const uint64_t *)(const void *)slot, __ATOMIC_RELAXED);
+}
+
+/* Consumer: the oldest records where they lie, from *tail on, as far as they are in one piece. Until
+ * ring_pass() says that they are taken, the producer may give them up and write over them.
+ * Returns bytes; 0: empty. */
+uint32_t ring_look(const struct ring *ring, uint64_t *tail, const uint8_t **records);
+/* Consumer: takes so many bytes from tail on, whole records. False: they were given up, and
+ * what was read may be half of others. */
+bool ring_pass(struct ring *ring, uint64_t tail, uint32_t bytes);
 /* Consumer: takes whole records, oldest first, at most room bytes (room for the longest
  * one at least), and copies them out. Returns bytes; 0: empty. */
 uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room);

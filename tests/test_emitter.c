@@ -2505,6 +2505,40 @@ static void a_flight_recorder_gives_the_latest_to_whoever_comes(void **state)
 	assert_int_equal(reader->events[reader->event_count - 1].value, 19999);
 }
 
+enum { RISING = 8000000 };
+
+static void *emit_rising(void *arg)
+{
+	(void)arg;
+	for (uint64_t i = 1; i <= RISING; i++)
+		TELEM_MARK(loud, "rising", i);
+	return NULL;
+}
+
+/* The producer gives up segments while they are being read. */
+static void what_is_overwritten_while_it_is_sent_is_whole_or_lost(void **state)
+{
+	uint64_t last = 0, last_ns = 0;
+	pthread_t thread;
+
+	(void)state;
+	telem_set_ring_bytes(64 << 10);
+	telem_set_policy(TELEM_OVERWRITE, 0);
+	start(NULL);
+	reader = attach_fd(NULL);
+	reader->keeps_events = true;
+	assert_int_equal(pthread_create(&thread, NULL, emit_rising, NULL), 0);
+	pthread_join(thread, NULL);
+	stop_and_read(reader);
+	reader_check_books(reader);
+	assert_true(reader->event_count > 0);
+	for (uint64_t i = 0; i < reader->event_count; i++) {
+		assert_true(reader->events[i].value > last && reader->events[i].time_ns >= last_ns);
+		last = reader->events[i].value;
+		last_ns = reader->events[i].time_ns;
+	}
+}
+
 static void *emit_blocking(void *arg)
 {
 	(void)arg;
@@ -2933,6 +2967,7 @@ int main(void)
 		BESIDE_TEST(dropping_loses_the_newest_and_the_books_are_even),
 		BESIDE_TEST(overwriting_loses_the_oldest_and_the_books_are_even),
 		BESIDE_TEST(a_flight_recorder_gives_the_latest_to_whoever_comes),
+		BESIDE_TEST(what_is_overwritten_while_it_is_sent_is_whole_or_lost),
 		BESIDE_TEST(blocking_loses_nothing_while_the_ring_is_drained),
 		BESIDE_TEST(a_flush_returns_while_others_go_on_emitting),
 		BESIDE_TEST(after_a_flush_everything_before_it_has_been_delivered),

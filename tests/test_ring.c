@@ -225,6 +225,32 @@ static void what_the_consumer_took_is_not_counted_as_given_up(void **state)
 	assert_int_equal(seen.events + lost[2][1], all);
 }
 
+static void what_was_looked_at_and_given_up_is_not_taken(void **state)
+{
+	const uint8_t *records;
+	uint64_t tail, newer, lost_count;
+	uint32_t bytes;
+
+	(void)state;
+	emitter.policy = TELEM_OVERWRITE;
+	for (uint64_t i = 0; i < EVENTS; i++)
+		put(1, i);
+	bytes = ring_look(ring, &tail, &records);
+	assert_true(bytes >= 2 * RING_SLOT_BYTES);
+	assert_int_equal(ring_word(records) & 0xffff, 0);        /* the task */
+	assert_int_equal(ring_word(records + RING_SLOT_BYTES + 8), 0);
+	assert_true(ring_pass(ring, tail, 2 * RING_SLOT_BYTES));
+	bytes = ring_look(ring, &tail, &records);
+	for (uint64_t i = 0; i < EVENTS; i++)
+		put(1, EVENTS + i);
+	lost_count = lost[2][1];
+	assert_true(lost_count > 0);
+	assert_false(ring_pass(ring, tail, bytes));
+	assert_true(ring_look(ring, &newer, &records) > 0);
+	assert_true(newer >= tail + bytes);
+	assert_true(ring_pass(ring, newer, RING_SLOT_BYTES));
+}
+
 static void payloads_of_every_length_come_out_whole(void **state)
 {
 	struct seen seen = { .in_order = true };
@@ -446,6 +472,7 @@ int main(void)
 		TEST(overwriting_counts_exactly_what_it_gave_up_by_task_and_site),
 		TEST(dropping_tells_nobody_but_the_caller),
 		TEST(what_the_consumer_took_is_not_counted_as_given_up),
+		TEST(what_was_looked_at_and_given_up_is_not_taken),
 		TEST(payloads_of_every_length_come_out_whole),
 		TEST(a_payload_never_crosses_into_the_next_segment),
 		TEST(a_payload_without_room_is_lost_whole),
