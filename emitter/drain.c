@@ -1,5 +1,6 @@
 #include "emitter/drain.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "emitter/emitter.h"
@@ -7,7 +8,7 @@
 #include "emitter/stream.h"
 
 /* Small, for the program's threads may share the cache it lies in. */
-static uint8_t taken[DRAIN_BYTES / 4];
+static _Alignas(8) uint8_t taken[DRAIN_BYTES / 4];
 
 static uint64_t time_of(uint64_t word, uint64_t now_ticks)
 {
@@ -101,8 +102,23 @@ static void take_event(struct task *task, const uint8_t *record, uint64_t now_ti
 	task->taken_count++;
 }
 
+/* No word to the consumer, and no payload behind it. */
+static bool is_plain(uint64_t word)
+{
+	return ((uint32_t)word & 0xffff) - 1 < LIMIT_EMITTER_SITES - 1;
+}
+
 /* Plain events that have been encoded behind the open batch, and are not part of it yet. */
-struct run { uint32_t count, of_class[LIMIT_CLASSES]; };
+struct run { uint64_t classes; uint32_t count, of_class[LIMIT_CLASSES]; };     /* of_class: of those in classes */
+static_assert(LIMIT_CLASSES <= 64, "a bit each");
+
+static void run_count(struct run *run, uint32_t class_id, uint32_t events)
+{
+	uint64_t bit = 1ull << class_id;
+
+	run->of_class[class_id] = events + (run->classes & bit ? run->of_class[class_id] : 0);
+	run->classes |= bit;
+}
 
 /* As many as go into the open batch as they are: with run_commit() what take_event() does for
  * each, in a fifth of the time. They may be records no more: the producer may be giving
@@ -117,9 +133,9 @@ static uint32_t run_encode(struct run *run, const struct task *task, const uint8
 	bool wide = batch->wide;
 	uint8_t *out;
 
-	if (!stream.shared.has_batch || stream.shared.batch_task != task->id)
+	if (!stream.shared.has_batch || stream.shared.batch_task != task->id || !is_plain(ring_word(records)))
 		return 0;
-	*run = (struct run){ 0 };
+	run->classes = 0;
 	out = batch->encoder->bytes + batch->encoder->used;
 	room = batch_room(batch);
 	if (most > room)
@@ -128,27 +144,27 @@ static uint32_t run_encode(struct run *run, const struct task *task, const uint8
 		uint64_t word = ring_word(records), value = ring_word(records + 8), ticks = (word - base) >> 16;
 		uint32_t site = (uint32_t)word & 0xffff;
 
-		/* No event, one with a payload, or one that the batch is too old, young or narrow for. */
-		if (site - 1 >= LIMIT_EMITTER_SITES - 1 || ticks > ticks_most || (!wide && value >> 32))
+		/* Or one that the batch is too old, young or narrow for. */
+		if (!is_plain(word) || ticks > ticks_most || (!wide && value >> 32))
 			break;
 		out = batch_put(out, wide, site, ticks * rate >> 32, value);
 		/* Not one by one: each would wait for the one before to be stored. */
 		if (sites[site].class_id != class_id) {
-			run->of_class[class_id] += in_class;
+			run_count(run, class_id, in_class);
 			class_id = sites[site].class_id;
 			in_class = 0;
 		}
 		in_class++;
 	}
-	run->of_class[class_id] += in_class;
+	run_count(run, class_id, in_class);
 	run->count = count;
 	return count * RING_SLOT_BYTES;
 }
 
 static void run_commit(const struct run *run, struct task *task)
 {
-	for (uint32_t i = 0; i < LIMIT_CLASSES; i++)
-		task->taken[i] += run->of_class[i];
+	for (uint64_t left = run->classes; left; left &= left - 1)
+		task->taken[__builtin_ctzll(left)] += run->of_class[__builtin_ctzll(left)];
 	task->taken_count += run->count;
 	batch_advance(&stream.shared.batch, run->count);
 }
@@ -202,8 +218,8 @@ uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool disca
 			done += plain;
 			continue;
 		}
-		/* One that opens a batch, or no event; more, when they have payloads. */
-		bytes = ring_take(ring, taken, discard || ring_word(records) & RING_PAYLOAD ? sizeof taken : RING_SLOT_BYTES);
+		/* One that opens a batch; else many, for where tasks change, or payloads come, they come often. */
+		bytes = ring_take(ring, taken, is_plain(ring_word(records)) && !discard ? RING_SLOT_BYTES : sizeof taken);
 		drain_copied(ring, bytes, now_ticks, now_ns, discard);
 		done += bytes;
 	}

@@ -238,6 +238,8 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 
 	do {
 		bytes = ring_look(ring, &tail, &from);
+		if (bytes == 0)
+			return 0;
 		if (bytes > room)
 			bytes = room;
 		seen = 0;
@@ -249,7 +251,7 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 		}
 		if (seen & RING_PAYLOAD)
 			bytes = whole_records(out, bytes);
-	} while (bytes && !ring_pass(ring, tail, bytes));
+	} while (!ring_pass(ring, tail, bytes));
 	return bytes;
 }
 

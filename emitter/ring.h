@@ -155,8 +155,8 @@ uint32_t ring_look(const struct ring *ring, uint64_t *tail, const uint8_t **reco
 /* Consumer: takes so many bytes from tail on, whole records. False: they were given up, and
  * what was read may be half of others. */
 bool ring_pass(struct ring *ring, uint64_t tail, uint32_t bytes);
-/* Consumer: takes whole records, oldest first, at most room bytes (room for the longest
- * one at least), and copies them out. Returns bytes; 0: empty. */
+/* Consumer: takes whole records, oldest first, at most room bytes, and copies them out. Returns
+ * bytes; 0: empty, or no room for the first one. */
 uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room);
 /* Anybody, beside the producer: copies the segment in which *position lies, as far as it is
  * filled, out to room for one, and moves *position to the next; *position 0: from the oldest that is

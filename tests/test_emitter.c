@@ -2522,7 +2522,7 @@ static void what_is_overwritten_while_it_is_sent_is_whole_or_lost(void **state)
 	pthread_t thread;
 
 	(void)state;
-	telem_set_ring_bytes(64 << 10);
+	telem_set_ring_bytes(256 << 10);
 	telem_set_policy(TELEM_OVERWRITE, 0);
 	start(NULL);
 	reader = attach_fd(NULL);
