@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -22,6 +23,15 @@ enum { SEEN_BYTES = 1 << 17 };
 static int master = -1;
 static int saved_stdin, saved_stdout;
 static char seen[SEEN_BYTES];                /* what the terminal got since the last look() */
+
+static int writes;
+
+/* In place of libc's, for curses, too. */
+ssize_t write(int fd, const void *bytes, size_t count)
+{
+	writes++;
+	return syscall(SYS_write, fd, bytes, count);
+}
 
 static void move_onto(int fd)
 {
@@ -297,6 +307,23 @@ static void only_changed_cells_travel(void **state)
 	look();
 	canvas_curses_flush();
 	assert_int_equal(look(), 0);
+}
+
+/* Over SSH each is a packet, and what is seen between them is half a frame. */
+static void a_frame_is_one_write(void **state)
+{
+	struct canvas canvas = opened(COLOR_AUTO);
+
+	(void)state;
+	canvas_curses_flush();           /* and the cursor has gone */
+	for (int frame = 0; frame < 3; frame++) {
+		for (int y = 0; y < 20; y += 3)
+			canvas_put(&canvas, 2 * y, y, STYLE(ROLE_TEXT), (uint32_t)('a' + frame));
+		writes = 0;
+		canvas_curses_flush();
+		assert_int_equal(writes, 1);
+		look();
+	}
 }
 
 static void redraw_paints_all_anew(void **state)
@@ -619,6 +646,7 @@ int main(void)
 		TEST(close_from_signal_restores_too),
 		TEST(closed_terminal_does_nothing),
 		TEST(only_changed_cells_travel),
+		TEST(a_frame_is_one_write),
 		TEST(redraw_paints_all_anew),
 		TEST(wide_characters_come_and_go_whole),
 		TEST(no_control_byte_gets_through),

@@ -294,9 +294,6 @@ int canvas_curses_open(const struct canvas_curses_options *options)
 		err = -ENXIO;
 		goto close_input;
 	}
-	/* Until it has left the screen once, curses 6.4 writes each piece of a frame by itself. */
-	endwin();
-	refresh();
 	err = backings_new(options->glyphs);
 	if (err)
 		goto close_screen;
@@ -306,6 +303,9 @@ int canvas_curses_open(const struct canvas_curses_options *options)
 	terminal.mode = color_mode_choose(options->color);
 	pairs_init(options->light_background);
 	canvas_curses_cursor(-1, -1);
+	/* Until it has left the screen once, curses 6.4 writes each piece of a frame by itself. */
+	endwin();
+	refresh();
 	return 0;
 close_screen:
 	backings_free();
