@@ -1,5 +1,6 @@
 #include "protocol/crc32c.h"
 
+#include <stdbool.h>
 #include <string.h>
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -7,19 +8,22 @@
 #endif
 
 #ifdef __x86_64__
-/* Asked once: cpuid takes microseconds in a virtual machine. (__builtin_cpu_supports()
- * brings 4 KiB of tables.) */
-static int cpu_has_crc(void)
-{
-	static int answer;           /* 1: no, 2: yes */
-	int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
-	unsigned a, b, c, d, wanted = bit_SSE4_2 | bit_PCLMUL;
+/* Which instructions there are. Asked once: cpuid takes microseconds in a virtual machine.
+ * (__builtin_cpu_supports() brings 4 KiB of tables.) */
+enum { NOT_ASKED, HAS_NONE, HAS_CRC, HAS_CRC_AND_PRODUCT };
 
-	if (!known) {
-		known = __get_cpuid(1, &a, &b, &c, &d) && (c & wanted) == wanted ? 2 : 1;
+static int cpu_has(void)
+{
+	static int answer;
+	int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+	unsigned a, b, c, d;
+
+	if (known == NOT_ASKED) {
+		known = !__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSE4_2) ? HAS_NONE :
+			c & bit_PCLMUL ? HAS_CRC_AND_PRODUCT : HAS_CRC;
 		__atomic_store_n(&answer, known, __ATOMIC_RELAXED);
 	}
-	return known == 2;
+	return known;
 }
 
 static uint64_t word_at(const uint8_t *bytes)
@@ -35,19 +39,21 @@ static uint64_t word_at(const uint8_t *bytes)
  * polynomial x^(8n - 33) for n bytes, with its bits mirrored, for crc32 itself adds x^32 and
  * the mirrored product one more. (V. Gopal and others, Fast CRC Computation for iSCSI
  * Polynomial Using CRC32 Instruction, Intel 2011.) */
-enum { LANE = 336, OVER_ONE = 0xa60ce07b, OVER_TWO = 0xcec3662e };
+#define LANE 336
+#define OVER_ONE 0xa60ce07bu
+#define OVER_TWO 0xcec3662eu
 
 __attribute__((target("sse4.2,pclmul"))) static inline uint64_t moved(uint64_t crc, uint32_t over)
 {
 	return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)crc), _mm_cvtsi64_si128(over), 0));
 }
 
-__attribute__((target("sse4.2,pclmul"))) static uint32_t crc_cpu(uint32_t crc, const uint8_t *bytes, size_t count)
+__attribute__((target("sse4.2,pclmul"))) static uint32_t crc_cpu(const uint8_t *bytes, size_t count, bool has_product)
 {
 	const uint8_t *end = bytes + count;
-	uint64_t wide = crc;
+	uint64_t wide = ~0u;
 
-	for (; end - bytes >= 3 * LANE; bytes += 3 * LANE) {
+	for (; has_product && end - bytes >= 3 * LANE; bytes += 3 * LANE) {
 		uint64_t second = 0, third = 0, last = word_at(bytes + 3 * LANE - 8);
 
 		for (size_t i = 0; i < LANE; i += 8) {
@@ -62,7 +68,7 @@ __attribute__((target("sse4.2,pclmul"))) static uint32_t crc_cpu(uint32_t crc, c
 		wide = _mm_crc32_u64(wide, word_at(bytes));
 	for (; bytes < end; bytes++)
 		wide = _mm_crc32_u8((uint32_t)wide, *bytes);
-	return (uint32_t)wide;
+	return ~(uint32_t)wide;
 }
 #endif
 
@@ -87,8 +93,10 @@ uint32_t crc32c_portable(const void *bytes, size_t count)
 uint32_t crc32c(const void *bytes, size_t count)
 {
 #ifdef __x86_64__
-	if (cpu_has_crc())
-		return ~crc_cpu(~0u, bytes, count);
+	int has = cpu_has();
+
+	if (has != HAS_NONE)
+		return crc_cpu(bytes, count, has == HAS_CRC_AND_PRODUCT);
 #endif
 	return crc32c_portable(bytes, count);
 }
