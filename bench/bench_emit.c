@@ -286,6 +286,8 @@ static bool run_work(void *arg, double *value, double *base)
 		if (time_loop(job->row->loop, job->row->n / PARTS, &ns))
 			with = fmin(with, ns);
 	}
+	if (isinf(alone) || isinf(with))
+		return false;
 	drain();
 	after = books(job->row->site);
 	*value = with - alone;

@@ -129,10 +129,10 @@ static bool run_socket(struct reader *reader, struct socket_figures *figures, ui
 	return true;
 }
 
-/* The same bytes in pieces as large, from memory: what of the flusher's time is the kernel's. */
+/* As many bytes in pieces as large, from where they were just written: what of the flusher's time is the kernel's. */
 static bool run_write(void *arg, double *value, double *base)
 {
-	enum { PIECE = 7 * LIMIT_BLOCK_BYTES };
+	enum { PIECE = 7 * LIMIT_BLOCK_BYTES, HOT = 8 * PIECE };
 	const struct stream_bytes *stream = arg;
 	static struct reader reader;
 	uint64_t start;
@@ -142,10 +142,10 @@ static bool run_write(void *arg, double *value, double *base)
 		die("socketpair");
 	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 	reader = (struct reader){ .discards = true };
-	reader_start(&reader, ends[1], cpu_last());
+	reader_start(&reader, ends[1], cpu_first());
 	start = thread_cpu_ns();
 	for (size_t at = 0; at < stream->count; at += PIECE)
-		write_bytes(ends[0], stream->bytes + at, stream->count - at < PIECE ? stream->count - at : PIECE);
+		write_bytes(ends[0], stream->bytes + at % HOT, stream->count - at < PIECE ? stream->count - at : PIECE);
 	*value = (double)(thread_cpu_ns() - start) / (double)stream->events;
 	*base = 0;
 	close(ends[0]);
