@@ -298,14 +298,14 @@ int canvas_curses_open(const struct canvas_curses_options *options)
 	if (err)
 		goto close_screen;
 	leave_prepare();
+	/* Until it has left the screen once, curses 6.4 writes each piece of a frame by itself. */
+	endwin();
+	refresh();
 	terminal.active = 1;
 	modes_set();
 	terminal.mode = color_mode_choose(options->color);
 	pairs_init(options->light_background);
 	canvas_curses_cursor(-1, -1);
-	/* Until it has left the screen once, curses 6.4 writes each piece of a frame by itself. */
-	endwin();
-	refresh();
 	return 0;
 close_screen:
 	backings_free();
