@@ -207,8 +207,13 @@ static COLD struct ring *ring_make(void)
 	return ring;
 }
 
-/* The straight cases below make no call, so that they save no registers, nor does a full
- * ring; all others end here. */
+static inline bool drops(void)
+{
+	return __atomic_load_n(&emitter.policy, __ATOMIC_RELAXED) == TELEM_DROP;
+}
+
+/* The straight cases below make no call, so that they save no registers, nor does a ring that
+ * stays full; all others end here. */
 static __attribute__((noinline)) void stream_rest(const struct telem_site *site, struct telem_cell *cell, uint64_t value,
 						  uint64_t ticks)
 {
@@ -216,7 +221,7 @@ static __attribute__((noinline)) void stream_rest(const struct telem_site *site,
 
 	if (!ring)
 		ring = ring_make();
-	if (!ring || !ring_put_slow(ring, site->id, ticks, value, NULL))
+	if (!ring || (drops() && ring_is_full(ring)) || !ring_put_slow(ring, site->id, ticks, value, NULL))
 		telem_add_(&cell->dropped, 1);
 }
 
@@ -225,7 +230,7 @@ static __attribute__((noinline)) void stream_slow(const struct telem_site *site,
 {
 	const struct ring *ring = telem_thread_.ring;
 
-	if (ring && ring_is_full(ring) && __atomic_load_n(&emitter.policy, __ATOMIC_RELAXED) == TELEM_DROP)
+	if (ring && ring_is_still_full(ring) && drops())
 		telem_add_(&cell->dropped, 1);
 	else
 		stream_rest(site, cell, value, ticks);

@@ -33,6 +33,7 @@ struct ring {
 	uintptr_t base;              /* where position 0 would lie, of the lap head is in */
 	uint8_t *slots;
 	uint64_t mask, first;        /* first: nothing before it is told any more */
+	uint64_t full_at;            /* full as long as tail is this */
 	int task, announced_task;
 	/* The consumer's; moved by compare and swap, for the producer may give up the oldest. */
 	_Alignas(128) uint64_t tail;
@@ -56,14 +57,22 @@ static inline uint64_t ring_segment_end(const struct ring *ring, uint64_t positi
 	return (position + ring_segment_bytes(ring) - 1) & ~(ring_segment_bytes(ring) - 1);
 }
 
-/* Producer: full to the last slot, so that under `drop` the next event is lost. The cheap
- * answer, for nobody may be listening for hours. */
-static inline bool ring_is_full(const struct ring *ring)
+/* Producer: full to the last slot, so that under `drop` the next event is lost. */
+static inline bool ring_is_full(struct ring *ring)
 {
-	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED), tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
-	return head == ring_segment_end(ring, head) &&
-	       __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) < head + ring_segment_bytes(ring) - (ring->mask + 1);
+	if (head != ring_segment_end(ring, head) || tail >= head + ring_segment_bytes(ring) - (ring->mask + 1))
+		return false;
+	ring->full_at = tail;
+	return true;
+}
+
+/* It was, and nothing has been taken since: the cheap answer, for nobody may be listening
+ * for hours. */
+static inline bool ring_is_still_full(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) == ring->full_at;
 }
 
 /* For writing: the line is not fetched a second time to own it. */
