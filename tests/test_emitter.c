@@ -2541,9 +2541,9 @@ enum { RISING = 8000000 };
 
 static void *emit_rising(void *arg)
 {
-	(void)arg;
 	for (uint64_t i = 1; i <= RISING; i++)
 		TELEM_MARK(loud, "rising", i);
+	__atomic_store_n((bool *)arg, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -2551,6 +2551,7 @@ static void *emit_rising(void *arg)
 static void what_is_overwritten_while_it_is_sent_is_whole_or_lost(void **state)
 {
 	uint64_t last = 0, last_ns = 0;
+	bool done = false;
 	pthread_t thread;
 
 	(void)state;
@@ -2558,9 +2559,11 @@ static void what_is_overwritten_while_it_is_sent_is_whole_or_lost(void **state)
 	telem_set_policy(TELEM_OVERWRITE, 0);
 	start(NULL);
 	reader = attach_fd(NULL);
-	reader->keeps_events = true;
-	assert_int_equal(pthread_create(&thread, NULL, emit_rising, NULL), 0);
+	reader->keeps_events = reader->is_lossy = true;
+	assert_int_equal(pthread_create(&thread, NULL, emit_rising, &done), 0);
+	READ_UNTIL(reader, __atomic_load_n(&done, __ATOMIC_ACQUIRE));
 	pthread_join(thread, NULL);
+	hear(reader);
 	stop_and_read(reader);
 	reader_check_books(reader);
 	assert_true(reader->event_count > 0);
