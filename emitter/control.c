@@ -1,7 +1,9 @@
 #include "emitter/control.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emitter/emitter.h"
 #include "emitter/flusher.h"
@@ -286,15 +288,8 @@ static enum ack_code write_dump(const struct message_dump *request, char path[LI
 	return result < 0 ? ACK_LIMIT : ACK_DONE;
 }
 
-size_t control_room(const struct sink *sink)
-{
-	enum { REQUEST_BYTES_MIN = 3 };
-
-	return sink->request_count < LIMIT_REQUESTS_PER_S ? (LIMIT_REQUESTS_PER_S - sink->request_count) * REQUEST_BYTES_MIN
-							  : REQUEST_BYTES_MIN;
-}
-
-bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns)
+/* False: it talks nonsense. */
+static bool take_requests(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns)
 {
 	if (!sink->decoder) {
 		sink->decoder = emitter_map(decoder_bytes());
@@ -331,4 +326,16 @@ bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64
 		acknowledge(sink, message.ping.request, code, text, now_ns);
 	}
 	return true;
+}
+
+enum control_result control_read(struct sink *sink, int fd, uint64_t now_ns)
+{
+	enum { REQUEST_BYTES_MIN = 3 };
+	uint8_t bytes[LIMIT_REQUESTS_PER_S * REQUEST_BYTES_MIN];
+	uint32_t left = sink->request_count < LIMIT_REQUESTS_PER_S ? LIMIT_REQUESTS_PER_S - sink->request_count : 1;
+	ssize_t count = read(fd, bytes, left * REQUEST_BYTES_MIN);
+
+	if (count > 0)
+		return take_requests(sink, bytes, (size_t)count, now_ns) ? CONTROL_FINE : CONTROL_NONSENSE;
+	return count < 0 && (errno == EAGAIN || errno == EINTR) ? CONTROL_FINE : CONTROL_CLOSED;
 }

@@ -3,7 +3,6 @@
 #define TELEM_EMITTER_CONTROL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct sink;
@@ -16,8 +15,8 @@ uint32_t lease_count(uint8_t class_id);
 void leases_drop(const struct sink *sink);
 void leases_forget(void);
 
-/* How many bytes to read at once: not more requests than are answered in a second. */
-size_t control_room(const struct sink *sink);
-/* Bytes that came from a viewer. False: it talks nonsense, close it. By the flusher. */
-bool control_bytes(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns);
+/* CLOSED: the viewer's end is, or the way is broken. */
+enum control_result { CONTROL_FINE, CONTROL_CLOSED, CONTROL_NONSENSE };
+/* Reads what a viewer asks, and answers: not more requests at once than in a second. By the flusher. */
+enum control_result control_read(struct sink *sink, int fd, uint64_t now_ns);
 #endif

@@ -496,17 +496,6 @@ static uint64_t next_due(uint64_t now_ns)
 	return next;
 }
 
-static void read_requests(struct sink *sink, uint64_t now_ns)
-{
-	uint8_t bytes[LIMIT_REQUESTS_PER_S * 3];
-	ssize_t count = read(sink->fd, bytes, control_room(sink));
-
-	if (count > 0 && !control_bytes(sink, bytes, (size_t)count, now_ns))
-		sink_gone(sink, now_ns);
-	else if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
-		sink_gone(sink, now_ns);
-}
-
 static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
 {
 	if (sink_state(sink) < SINK_OPEN)
@@ -516,10 +505,12 @@ static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
 		return;
 	}
 	if (fd == sink->in_fd && (events & (POLLIN | POLLHUP | POLLERR | POLLRDHUP))) {
-		if (fd == sink->fd)
-			read_requests(sink, now_ns);
-		else if (sink->scheme && sink->scheme->readable)
+		if (fd == sink->fd) {
+			if (control_read(sink, fd, now_ns) != CONTROL_FINE)
+				sink_gone(sink, now_ns);
+		} else if (sink->scheme && sink->scheme->readable) {
 			sink->scheme->readable(sink, now_ns);
+		}
 	} else if (fd == sink->fd && (events & (POLLERR | POLLHUP))) {
 		sink_gone(sink, now_ns);
 	}

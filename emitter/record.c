@@ -500,7 +500,6 @@ void telem_started_(struct telem_site *site)
 void telem_abandoned_(struct telem_site *site, uint64_t start_ticks)
 {
 	uint8_t level = telem_level_(site);
-
 	struct telem_cell *cell = telem_cell_(site);
 
 	/* It was counted when it began, which also tells which one is the next to be timed. */

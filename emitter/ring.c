@@ -214,6 +214,20 @@ static uint32_t whole_records(const uint8_t *copy, uint32_t bytes)
 	return at;
 }
 
+/* Slots that lie in one piece. Returns what is set in any of their first words. */
+static uint64_t slots_copy(uint8_t *out, const uint8_t *from, uint32_t bytes)
+{
+	uint64_t seen = 0;
+
+	for (uint32_t at = 0; at < bytes; at += RING_SLOT_BYTES) {
+		uint64_t words[2] = { ring_word(from + at), ring_word(from + at + 8) };
+
+		memcpy(out + at, words, sizeof words);
+		seen |= words[0];
+	}
+	return seen;
+}
+
 uint32_t ring_look(const struct ring *ring, uint64_t *tail, const uint8_t **records)
 {
 	uint64_t head, end;
@@ -233,7 +247,7 @@ bool ring_pass(struct ring *ring, uint64_t tail, uint32_t bytes)
 uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 {
 	const uint8_t *from;
-	uint64_t tail, seen;
+	uint64_t tail;
 	uint32_t bytes;
 
 	do {
@@ -242,14 +256,7 @@ uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
 			return 0;
 		if (bytes > room)
 			bytes = room;
-		seen = 0;
-		for (uint32_t at = 0; at < bytes; at += RING_SLOT_BYTES) {
-			uint64_t words[2] = { ring_word(from + at), ring_word(from + at + 8) };
-
-			memcpy(out + at, words, sizeof words);
-			seen |= words[0];
-		}
-		if (seen & RING_PAYLOAD)
+		if (slots_copy(out, from, bytes) & RING_PAYLOAD)
 			bytes = whole_records(out, bytes);
 	} while (!ring_pass(ring, tail, bytes));
 	return bytes;
@@ -271,11 +278,7 @@ uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)
 		if (*position >= head)
 			return 0;
 		end = *position + segment < head ? *position + segment : head;
-		for (uint64_t at = *position; at < end; at += RING_SLOT_BYTES) {
-			uint64_t words[2] = { slot_word(ring, at, 0), slot_word(ring, at, 1) };
-
-			memcpy(out + (at - *position), words, sizeof words);
-		}
+		slots_copy(out, ring->slots + (*position & ring->mask), (uint32_t)(end - *position));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (ring_segment_end(ring, LOAD(ring->head) + 1) + segment - all > *position)
 			continue;                /* overtaken: half of it may be new */

@@ -139,7 +139,7 @@ static inline bool ring_put_payload(struct ring *ring, uint32_t site, uint64_t t
 }
 /* Producer: events from now on are this task's. */
 void ring_task(struct ring *ring, int task);
-/* Called by the producer for each event it gave up. In shard.c. */
+/* Called by the producer for each event it gave up. In record.c. */
 void ring_lost(int task, uint32_t site);
 
 /* Slots of the record that starts with these two words. */

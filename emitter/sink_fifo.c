@@ -80,11 +80,8 @@ static int open_fifo(struct sink *sink, const char *rest)
 
 static void readable(struct sink *sink, uint64_t now_ns)
 {
-	uint8_t bytes[LIMIT_REQUESTS_PER_S * 3];
-	ssize_t count = read(sink->in_fd, bytes, control_room(sink));
-
 	/* Requests come whole, each in one write; nonsense costs what came with it. */
-	if (count > 0 && !control_bytes(sink, bytes, (size_t)count, now_ns) && sink->decoder)
+	if (control_read(sink, sink->in_fd, now_ns) == CONTROL_NONSENSE && sink->decoder)
 		decoder_reset(sink->decoder);
 }
 
