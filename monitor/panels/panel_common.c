@@ -95,6 +95,16 @@ void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, i
 	snprintf(out, out_bytes, "0 of %d %s match \"%s\". Esc clears the filter.", all, rows, filter);
 }
 
+int no_match_draw(const struct panel_view *view, int shown, int all, const char *rows, int y, const struct canvas *canvas)
+{
+	char text[NAME_BYTES * 2];
+
+	if (shown > 0 || all == 0)
+		return y;
+	no_match_text(text, sizeof text, view, all, rows, canvas_glyphs(canvas));
+	return text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
+}
+
 bool title_fits(const struct canvas *canvas, const char *left, const char *right)
 {
 	/* 7: what rule_draw() puts around two texts. */

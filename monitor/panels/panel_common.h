@@ -27,6 +27,8 @@ const char *window_name(int seconds);
 void filter_label(char *out, size_t out_bytes, const struct panel_view *view, int shown, int all, enum glyphs glyphs);
 /* In place of all the rows that a filter hides. */
 void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows, enum glyphs glyphs);
+/* Draws it when that is so; returns the row after it. */
+int no_match_draw(const struct panel_view *view, int shown, int all, const char *rows, int y, const struct canvas *canvas);
 
 /* Whether both texts of a title fit. */
 bool title_fits(const struct canvas *canvas, const char *left, const char *right);

@@ -389,11 +389,7 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 	if (!view->nothing && rows->all_count == 0)
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), "A program ends one with telem_frame(\"name\"), once each turn of a loop.");
-	if (rows->count == 0 && rows->all_count > 0) {
-		no_match_text(text, sizeof text, view, rows->all_count, "frames", canvas_glyphs(canvas));
-		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
-	}
-	return y;
+	return no_match_draw(view, rows->count, rows->all_count, "frames", y, canvas);
 }
 
 static void draw(const struct model *model, struct panel_view *view, const struct canvas *canvas)

@@ -231,10 +231,7 @@ static void draw_list(const struct model *model, struct panel_view *view, const 
 	title_draw(canvas, left, title_right, window_name(model_window(model)));
 	if (reason_text(text, sizeof text, model, view, &timed_need, canvas_glyphs(canvas)))
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
-	if (rows.count == 0 && rows.all_count > 0) {
-		no_match_text(text, sizeof text, view, rows.all_count, "spans", canvas_glyphs(canvas));
-		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
-	}
+	y = no_match_draw(view, rows.count, rows.all_count, "spans", y, canvas);
 	part = canvas_part(canvas, 0, y, canvas->width_cells - 1, canvas->height_cells - y);
 	view->cursor_x = view->cursor_y = -1;
 	if (rows.count > 0) {

@@ -646,11 +646,7 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 		if (!view->nothing && !is_typed(model))
 			y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), "The chart shows resident memory, as the kernel counts it.");
 	}
-	if (rows->count == 0 && rows->all_count > 0) {
-		no_match_text(text, sizeof text, view, rows->all_count, rows_of[tab_of(view)], canvas_glyphs(canvas));
-		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
-	}
-	return y;
+	return no_match_draw(view, rows->count, rows->all_count, rows_of[tab_of(view)], y, canvas);
 }
 
 static void draw(const struct model *model, struct panel_view *view, const struct canvas *canvas)
