@@ -638,7 +638,7 @@ static void *read_all(void *arg)
 	return NULL;
 }
 
-static void die(const char *what)
+static void give_up(const char *what)
 {
 	fprintf(stderr, "bench_emit: %s: %s\n", what, telem_error());
 	exit(1);
@@ -654,9 +654,9 @@ int main(void)
 	pin(cpu_first());                /* the flusher starts here, and stays */
 	if (telem_start(&(struct telem_options){ .size = sizeof(struct telem_options), .ignore_environment = true,
 						 .no_discovery = true }) < 0)
-		die("telem_start");
+		give_up("telem_start");
 	if (pipe(ends) < 0 || pthread_create(&reader, NULL, read_all, &ends[0]) != 0)
-		die("pipe");
+		give_up("pipe");
 	fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
 	pin(cpu_last());
 	figure_run(&r, run_r, NULL);
@@ -676,7 +676,7 @@ int main(void)
 	telem_set_policy(TELEM_DROP, 0);
 
 	if (telem_sink_fd(ends[1]) < 0)
-		die("telem_sink_fd");
+		give_up("telem_sink_fd");
 	drain();
 	MEASURE_ALL(rows_heard, LOSS_NONE);
 	for (size_t i = 0; i < sizeof rows_work / sizeof *rows_work; i++)

@@ -16,12 +16,6 @@ TELEM_CLASS(road, "what travels", TELEM_OFF);
 
 LOOP(do_mark, TELEM_MARK(road, "mark", i))
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static void write_bytes(int fd, const uint8_t *bytes, size_t count)
 {
 	while (count > 0) {

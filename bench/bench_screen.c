@@ -17,12 +17,6 @@ TELEM_CLASS(busy, "a million a second", TELEM_OFF);
 
 enum { EVENTS_A_MS = 1000, WARM_S = 2, WINDOW_MS = 1000 };
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 /* ---- the program that is watched ---- */
 
 static bool keep_emitting;

@@ -81,6 +81,12 @@ static inline double stamp_ns(void)
 #endif
 }
 
+static inline void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
 /* ---- CPUs ---- */
 
 /* What is measured runs on the last CPU we may use; all that helps, on the first. */
