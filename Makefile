@@ -9,6 +9,7 @@ B ?= build
 STD = -std=c11 -D_GNU_SOURCE
 WARN = -Wall -Wextra -Wshadow -Wconversion
 WARN += $(if $(findstring clang,$(CC)),-Wno-unknown-warning-option)
+WARN += $(if $(WERROR),-Werror)
 ALL_CFLAGS = $(STD) $(WARN) -I. -MMD -MP $(SAN) $(CFLAGS)
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2))
@@ -151,7 +152,7 @@ help:
 	@echo 'make golden     writes the expected screens anew'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make deps       installs the Debian packages that are missing; says which'
-	@echo 'V=1 shows commands; CC, CFLAGS, LDFLAGS are yours'
+	@echo 'V=1 shows commands; WERROR=1 makes warnings errors; CC, CFLAGS, LDFLAGS are yours'
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
