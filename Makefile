@@ -3,6 +3,11 @@
 CC ?= cc
 CXX ?= c++
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 CFLAGS ?= -O2 -g
 B ?= build
 
@@ -91,22 +96,43 @@ PACKAGES = gcc g++ libc6-dev libmsgpack-dev libevent-dev libncurses-dev libjanss
 deps:
 	$(Q)./deps $(PACKAGES)
 
+# `uninstall` goes through the same lists as `install`, so that both always speak of the same files. The man pages are
+# in sections: telem.3 goes to man3, telemtop.1 to man1.
+PROGRAMS = telemtop telem-demo
+HEADERS = $(notdir $(wildcard emitter/telem*.h))
+MAN_PAGES = $(notdir $(wildcard man/*.[0-9]))
+VERSION = $(shell sed -n 's/^\#define TELEM_VERSION "\(.*\)"/\1/p' emitter/telem.h)
+in = $(foreach file,$(2),"$(DESTDIR)$(1)/$(file)")
+man_pages_in = $(foreach page,$(MAN_PAGES),"$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page)")
+# Directories below PREFIX are written as such, so that pkg-config can move them along with a tree that was moved.
+below_prefix = $(subst $(PREFIX)/,$${prefix}/,$(1))
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include \
-		$(DESTDIR)$(PREFIX)/share/man/man3
-	install $(B)/telemtop $(B)/telem-demo $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(B)/libtelem.a $(DESTDIR)$(PREFIX)/lib
-	install -m 755 $(B)/libtelem.so $(DESTDIR)$(PREFIX)/lib/libtelem.so.0
-	ln -sf libtelem.so.0 $(DESTDIR)$(PREFIX)/lib/libtelem.so
-	install -m 644 emitter/telem.h emitter/telem_new.h $(DESTDIR)$(PREFIX)/include
-	install -m 644 man/telem.3 $(DESTDIR)$(PREFIX)/share/man/man3
+	install -d $(foreach dir,$(BINDIR) $(LIBDIR) $(INCLUDEDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(PKGCONFIGDIR),"$(DESTDIR)$(dir)")
+	install $(addprefix $(B)/,$(PROGRAMS)) "$(DESTDIR)$(BINDIR)"
+	install -m 644 $(B)/libtelem.a "$(DESTDIR)$(LIBDIR)"
+	install -m 755 $(B)/libtelem.so "$(DESTDIR)$(LIBDIR)/libtelem.so.0"
+	ln -sf libtelem.so.0 "$(DESTDIR)$(LIBDIR)/libtelem.so"
+	install -m 644 $(addprefix emitter/,$(HEADERS)) "$(DESTDIR)$(INCLUDEDIR)"
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(call below_prefix,$(LIBDIR))|' \
+		-e 's|@INCLUDEDIR@|$(call below_prefix,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' \
+		telem.pc.in >"$(DESTDIR)$(PKGCONFIGDIR)/telem.pc"
+	chmod 644 "$(DESTDIR)$(PKGCONFIGDIR)/telem.pc"
+	install -m 644 $(wildcard man/*.1) "$(DESTDIR)$(MANDIR)/man1"
+	install -m 644 $(wildcard man/*.3) "$(DESTDIR)$(MANDIR)/man3"
+
+# Removes the files alone: a directory may hold what is somebody else's.
+uninstall:
+	rm -f $(call in,$(BINDIR),$(PROGRAMS)) $(call in,$(LIBDIR),libtelem.a libtelem.so libtelem.so.0)
+	rm -f $(call in,$(INCLUDEDIR),$(HEADERS)) $(call in,$(PKGCONFIGDIR),telem.pc) $(man_pages_in)
 
 clean:
 	rm -rf $(B)
 
 # ---- tests ----
 
-CHECKS = $(wildcard tests/check_*.sh) $(if $(SAN),,$(wildcard tests/test_*.sh))
+# What links the library into programs of its own has no use for one that is built with a sanitizer.
+CHECKS = $(filter-out $(if $(SAN),tests/check_install.sh tests/test_%.sh),$(wildcard tests/check_*.sh tests/test_*.sh))
 
 test: deps
 	$(Q)$(MAKE) --no-print-directory check
@@ -150,10 +176,11 @@ help:
 	@echo 'make test-asan  every test under AddressSanitizer and UBSan; test-tsan: ThreadSanitizer'
 	@echo 'make bench      the figures of the README, measured here'
 	@echo 'make golden     writes the expected screens anew'
-	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'make install    PREFIX=/usr/local DESTDIR=, or each of BINDIR LIBDIR INCLUDEDIR MANDIR PKGCONFIGDIR'
+	@echo 'make uninstall  removes what install put there; give it the same variables'
 	@echo 'make deps       installs the Debian packages that are missing; says which'
 	@echo 'V=1 shows commands; WERROR=1 makes warnings errors; CC, CFLAGS, LDFLAGS are yours'
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all demo deps install clean test check test-asan test-tsan golden bench help FORCE
+.PHONY: all demo deps install uninstall clean test check test-asan test-tsan golden bench help FORCE
