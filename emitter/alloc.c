@@ -112,7 +112,8 @@ void samples_forget(void)
 		uint64_t there = __atomic_load_n(&telem_samples_[i], __ATOMIC_RELAXED);
 
 		if (there > TAKEN)
-			__atomic_compare_exchange_n(&telem_samples_[i], &there, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+			__atomic_compare_exchange_n(&telem_samples_[i], &there, 0, false, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
 	}
 }
 

@@ -167,7 +167,9 @@ int config_apply(struct config *config, const char *settings)
 		if (equals)
 			*equals = '\0';
 		if (!equals || set_one(config, setting, equals + 1) < 0) {
-			emitter_error("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
+			emitter_error("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS "
+				      "CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M "
+				      "policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
 				      setting, equals ? "=" : "", equals ? equals + 1 : "");
 			result = -EINVAL;
 		}

@@ -230,7 +230,8 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 			*text = "only the program itself may choose to wait";
 			return ACK_DENIED;
 		}
-		code = set_number(message->policy.policy, 0, TELEM_OVERWRITE, "policies are 0 (drop) and 1 (overwrite)", text);
+		code = set_number(message->policy.policy, 0, TELEM_OVERWRITE, "policies are 0 (drop) and 1 (overwrite)",
+				  text);
 		if (code == ACK_DONE)
 			telem_set_policy((enum telem_policy)message->policy.policy, 0);
 		return code;
@@ -250,8 +251,8 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 		write_held(sink, &message->interrogate, now_ns);
 		return ACK_DONE;
 	case KIND_WATCH:
-		code = set_number(message->watch.what, 0, WATCH_COUNT - 1, "there are 0 (recording), 1 (inspection) and 2 (budgets)",
-				  text);
+		code = set_number(message->watch.what, 0, WATCH_COUNT - 1,
+				  "there are 0 (recording), 1 (inspection) and 2 (budgets)", text);
 		if (code == ACK_DONE)
 			sink_watch(sink, (unsigned)message->watch.what, message->watch.on);
 		return code;
@@ -282,7 +283,8 @@ static enum ack_code write_dump(const struct message_dump *request, char path[LI
 		return ACK_LIMIT;
 	}
 	latest_ns = now_ns;
-	snprintf(reason, sizeof reason, "%.*s", (int)request->reason.length, request->reason.bytes ? request->reason.bytes : "");
+	snprintf(reason, sizeof reason, "%.*s", (int)request->reason.length,
+		 request->reason.bytes ? request->reason.bytes : "");
 	result = dump_write(reason, path, now_ns);
 	*text = result < 0 ? strerror(-result) : path;
 	return result < 0 ? ACK_LIMIT : ACK_DONE;

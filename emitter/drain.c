@@ -43,7 +43,8 @@ static bool write_log(struct writer *writer, const struct task *task, uint32_t s
 	bytes -= sizeof folded;
 	cut = bytes > LIMIT_TEXT_BYTES;
 	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, emitter.sites[site].detail,
-					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut, folded };
+					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes },
+					    cut, folded };
 	return writer_message(writer, &message, now_ns);
 }
 

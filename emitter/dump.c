@@ -93,7 +93,8 @@ static void write_segment(struct dump *dump, const uint8_t *segment, uint32_t by
 			break;
 		if (site == 0 && (words[1] & 0xff) == RING_TASK)
 			task = task_in_dump(dump, (int)(words[1] >> 8), now_ns);
-		else if (site != 0 && task && write_event(&dump->writer, task, task->dumped_count, segment + at, now_ticks, now_ns)) {
+		else if (site != 0 && task &&
+			 write_event(&dump->writer, task, task->dumped_count, segment + at, now_ticks, now_ns)) {
 			task->dumped_count++;
 			count(dump, site);
 		}

@@ -89,7 +89,8 @@ static struct frame *frame_named(const char *name)
 	emitter_lock();
 	frame = frame_find(name);
 	if (!frame && (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES || frame_count == LIMIT_FRAMES)) {
-		emitter_error("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them", LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
+		emitter_error("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them",
+			      LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
 	} else if (!frame) {
 		frame = &frames[frame_count];
 		snprintf(frame->name, sizeof frame->name, "%s", name);
@@ -279,7 +280,8 @@ static void keep(const struct record *record)
 	/* Somebody has been writing here since so many frames ago, or is already newer: it is
 	 * this one that is not kept. */
 	if (before & 1 || before > 2 * number ||
-	    !__atomic_compare_exchange_n(&place->sequence, &before, 2 * number + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	    !__atomic_compare_exchange_n(&place->sequence, &before, 2 * number + 1, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	words_put(&place->record, record, WORDS(struct record));
@@ -295,7 +297,8 @@ static bool kept_get(uint64_t number, struct record *out)
 
 static bool is_watched(unsigned what)
 {
-	return __atomic_load_n(&references[0][what], __ATOMIC_RELAXED) + __atomic_load_n(&references[1][what], __ATOMIC_RELAXED) > 0;
+	return __atomic_load_n(&references[0][what], __ATOMIC_RELAXED) +
+	       __atomic_load_n(&references[1][what], __ATOMIC_RELAXED) > 0;
 }
 
 static void frame_end(struct frame *frame, const struct thread *thread, const struct frame_start *start, uint64_t now)
@@ -368,7 +371,8 @@ void telem_frame_begin(const char *name) { turn(name, false); }
 uint32_t telem_frames(const char *name, struct telem_frame_info *out, uint32_t room)
 {
 	const struct frame *frame = frame_find(name);
-	uint64_t at = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE), least = at < LIMIT_FRAMES_KEPT ? 0 : at - LIMIT_FRAMES_KEPT;
+	uint64_t at = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE),
+		least = at < LIMIT_FRAMES_KEPT ? 0 : at - LIMIT_FRAMES_KEPT;
 	uint32_t count = 0;
 	struct record record;
 
@@ -385,7 +389,8 @@ void frames_watch(bool by_viewer, unsigned what, bool on)
 	int32_t *count = &references[by_viewer][what], before = __atomic_load_n(count, __ATOMIC_RELAXED);
 
 	while ((on || before > 0) &&
-	       !__atomic_compare_exchange_n(count, &before, before + (on ? 1 : -1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(count, &before, before + (on ? 1 : -1), true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
 	if (on && what == WATCH_INSPECTION)
 		flusher_wake();

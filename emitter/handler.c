@@ -455,7 +455,8 @@ static void say_detached(const struct handler *handler, const char *event, int r
 	const struct telem_field fields[] = { TELEM_F("result", result), TELEM_F("failures", failures) };
 
 	if (telem_level_(line) != TELEM_OFF)
-		telem_log_(line, "handler %s of %s failed with %d (%u in all) and is detached", handler->id, event, result, failures);
+		telem_log_(line, "handler %s of %s failed with %d (%u in all) and is detached", handler->id, event,
+			   result, failures);
 	if (telem_level_(failure) != TELEM_OFF)
 		telem_event_(failure, fields, 2);
 }

@@ -464,7 +464,8 @@ static __attribute__((noinline)) void duration_more(struct telem_site *site, uin
 	uint8_t recorded = level_for(site, level);
 
 	if (level & TELEM_SAMPLED_ && phase == TELEM_STOPPED)
-		distribute_weighted(site, recorded, value, now, (uint64_t)__atomic_load_n(&site->skip_mask, __ATOMIC_RELAXED) + 1);
+		distribute_weighted(site, recorded, value, now,
+				    (uint64_t)__atomic_load_n(&site->skip_mask, __ATOMIC_RELAXED) + 1);
 	else if (recorded != TELEM_OFF && phase != TELEM_ABANDONED)
 		distribute_slow(site, recorded, value, now);
 	if (level & TELEM_HANDLED_)
@@ -540,8 +541,8 @@ static void event_record(struct telem_site *site, uint8_t level, const struct te
 	stream_payload(site, cell, payload, (1 + field_count) * 8);
 }
 
-static __attribute__((noinline)) void event_happened(struct telem_site *site, uint8_t level, const struct telem_field *fields,
-						     uint32_t field_count)
+static __attribute__((noinline)) void event_happened(struct telem_site *site, uint8_t level,
+						     const struct telem_field *fields, uint32_t field_count)
 {
 	uint8_t recorded = level_for(site, level);
 

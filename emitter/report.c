@@ -9,7 +9,8 @@
 #include "emitter/emitter.h"
 
 /* Not exported: a program may have one of that name, and then it is the same. */
-static struct telem_class telem_class_reports_ = { "report", "values the program is asked for", TELEM_SUM, 0, { 0, 0, 0, 0, 0, 0 } };
+static struct telem_class telem_class_reports_ = { "report", "values the program is asked for", TELEM_SUM, 0,
+						   { 0, 0, 0, 0, 0, 0 } };
 
 /* The list only grows, and is changed under the emitter's lock; a removed one is free for
  * another of its path. */
@@ -74,7 +75,8 @@ int telem_reporter(const char *path, enum telem_reporter_kind kind, enum telem_u
 	int saved = errno, result;
 	struct reporter *reporter;
 
-	if (!path || !*path || strlen(path) >= LIMIT_NAME_BYTES || !function || kind > TELEM_REPORT_HEAP || unit > TELEM_BYTES)
+	if (!path || !*path || strlen(path) >= LIMIT_NAME_BYTES || !function || kind > TELEM_REPORT_HEAP ||
+	    unit > TELEM_BYTES)
 		return -EINVAL;
 	emitter_restart_in_child();
 	emitter_lock();
@@ -243,6 +245,7 @@ bool reporters_ask(uint64_t generation)
 			return false;
 	/* Below 0: they claim more than there is. */
 	if (has_heap)
-		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"), report_malloc_allocated() - heap_bytes);
+		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"),
+		    report_malloc_allocated() - heap_bytes);
 	return true;
 }

@@ -75,8 +75,8 @@ int sink_open(const char *address)
 		    !strncmp(schemes[i]->name, address, (size_t)(colon - address)))
 			scheme = schemes[i];
 	if (!scheme) {
-		emitter_error("sink %s: no such kind of address (fifo:PATH unix:PATH tcp:HOST:PORT connect:HOST:PORT file:PATH fd:N)",
-			      address);
+		emitter_error("sink %s: no such kind of address (fifo:PATH unix:PATH tcp:HOST:PORT connect:HOST:PORT "
+			      "file:PATH fd:N)", address);
 		return -EINVAL;
 	}
 	sink = sink_new(-1);

@@ -212,7 +212,8 @@ static void values_write(struct writer *writer, uint64_t tick, bool everything, 
 	rows.task = TASK_ALL;
 	for (uint32_t id = 1; id < emitter.site_count; id++)
 		if (is_changed[id] & 1)
-			rows_add(&rows, (uint64_t[]){ id, totals[id].count, totals[id].sum, totals[id].min, totals[id].max }, 5);
+			rows_add(&rows, (uint64_t[]){ id, totals[id].count, totals[id].sum, totals[id].min,
+						      totals[id].max }, 5);
 	rows_end(&rows);
 	for (uint32_t id = 1; id < emitter.site_count; id++) {
 		uint64_t buckets[HISTOGRAM_BUCKETS];
@@ -264,7 +265,8 @@ static void tally_cell(struct tally *tally, const struct telem_cell *cell, const
 		passed_over -= passed_over / (site->skip_mask + 1ull);
 	}
 	tally->events += events;
-	tally->cost_ps += (events - passed_over) * cost_ps(site->kind, LEVEL_SUM) + passed_over * cost_ps(SITE_COUNTER, LEVEL_SUM) +
+	tally->cost_ps += (events - passed_over) * cost_ps(site->kind, LEVEL_SUM) +
+			  passed_over * cost_ps(SITE_COUNTER, LEVEL_SUM) +
 			  streaming_cost_ps(cell, site->kind);
 }
 

@@ -202,7 +202,8 @@ int emitter_begin(void)
 	if (!emitter.options.no_discovery) {
 		err = discovery_open();
 		if (err == -EBUSY) {
-			emitter_error("another copy of libtelem in this process has telemetry already; this one stays silent");
+			emitter_error("another copy of libtelem in this process has telemetry already; this one stays "
+				      "silent");
 			return err;
 		}
 	}
@@ -259,7 +260,8 @@ int telem_start(const struct telem_options *options)
 	emitter.options.no_discovery |= config.no_discovery;
 	name_from_file();
 	if (!emitter.dump_directory[0])
-		dump_directory(temporary && *temporary && strlen(temporary) < sizeof emitter.dump_directory ? temporary : "/tmp");
+		dump_directory(temporary && *temporary && strlen(temporary) < sizeof emitter.dump_directory
+			       ? temporary : "/tmp");
 	err = emitter_begin();
 	if (err == 0) {
 		__atomic_store_n(&emitter.is_running, true, __ATOMIC_RELAXED);

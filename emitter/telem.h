@@ -487,7 +487,8 @@ struct telem_cell {
 	uint64_t min, max;         /* of the values; frees and bytes freed */
 	uint64_t *buckets;         /* histogram, or NULL */
 	uint64_t streamed;         /* events; allocations */
-	__extension__ union { uint64_t streamed_frees, begun, folded; };     /* of a span timed now and then, all; of a log, lines not told of */
+	/* Of allocations; of a span that is timed once in N, how often it began; of a log line, how many were folded. */
+	__extension__ union { uint64_t streamed_frees, begun, folded; };
 	uint64_t dropped;          /* of what is streamed: the ring had no room */
 };
 
@@ -746,7 +747,8 @@ __attribute__((destructor, unused)) static void telem_module_unload_(void) { tel
 #endif
 
 #define TELEM_SITE_INIT_(cls_, kind_, unit_, detail_, name_)                                     \
-	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, { 0 }, { 0 }, { 0, 0 } }
+	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, { 0 }, { 0 }, \
+	  { 0, 0 } }
 
 #ifndef __cplusplus
 #define TELEM_SITE_(cls, kind, unit, detail, name)                                               \

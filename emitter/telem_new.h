@@ -68,8 +68,14 @@ inline void give(void *memory) noexcept
 
 void *operator new(std::size_t n) { return telem_detail_::take_or_throw(n, 0); }
 void *operator new[](std::size_t n) { return telem_detail_::take_or_throw(n, 0); }
-void *operator new(std::size_t n, std::align_val_t a) { return telem_detail_::take_or_throw(n, static_cast<std::size_t>(a)); }
-void *operator new[](std::size_t n, std::align_val_t a) { return telem_detail_::take_or_throw(n, static_cast<std::size_t>(a)); }
+void *operator new(std::size_t n, std::align_val_t a)
+{
+	return telem_detail_::take_or_throw(n, static_cast<std::size_t>(a));
+}
+void *operator new[](std::size_t n, std::align_val_t a)
+{
+	return telem_detail_::take_or_throw(n, static_cast<std::size_t>(a));
+}
 void *operator new(std::size_t n, const std::nothrow_t &) noexcept { return telem_detail_::take_or_null(n, 0); }
 void *operator new[](std::size_t n, const std::nothrow_t &) noexcept { return telem_detail_::take_or_null(n, 0); }
 void *operator new(std::size_t n, std::align_val_t a, const std::nothrow_t &) noexcept
