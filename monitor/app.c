@@ -143,7 +143,8 @@ static int open_target(struct app *app, const struct address *address)
 			app->screen.panel = i;
 	if (app->options->filter)
 		for (int i = 0; i < SCREEN_PANELS_MAX; i++)
-			snprintf(app->screen.views[i].filter, sizeof app->screen.views[i].filter, "%s", app->options->filter);
+			snprintf(app->screen.views[i].filter, sizeof app->screen.views[i].filter, "%s",
+				 app->options->filter);
 	app->replayed_ns = target_clock_ns();
 	if (app->target.is_file) {
 		app->target.replay.speed = app->options->speed;
@@ -178,8 +179,8 @@ static void look_for_return(struct app *app)
 	count = discovery_list(found, PICKER_MAX, false);
 	for (int i = 0; i < count; i++)
 		/* Not one that has run beside it all the time. */
-		if (!strncmp(found[i].program, address->program, 15) && found[i].pid != address->pid && found[i].is_permitted &&
-		    found[i].uptime_ns < ended_ns + 1000000000) {
+		if (!strncmp(found[i].program, address->program, 15) && found[i].pid != address->pid &&
+		    found[i].is_permitted && found[i].uptime_ns < ended_ns + 1000000000) {
 			app->screen.is_wanted_back = true;
 			app->screen.back_pid = (int)found[i].pid;
 		}
@@ -387,7 +388,8 @@ static int find_target(struct app *app, struct address *address)
 
 		discovery_directory(directory, sizeof directory, geteuid());
 		problem_set(&app->problem, EXIT_NO_TARGET, "no monitored program found in %s", directory);
-		problem_todo(&app->problem, "Start one that links libtelem (try: telem-demo), or give a PID, socket, FIFO, tcp:HOST:PORT or recording.");
+		problem_todo(&app->problem, "Start one that links libtelem (try: telem-demo), or give a PID, socket, "
+					    "FIFO, tcp:HOST:PORT or recording.");
 		return app->problem.code;
 	}
 	if (app->picker.count > 1) {
@@ -408,7 +410,8 @@ int app_run(const struct options *options)
 	if (!isatty(STDOUT_FILENO)) {
 		if (!options->target) {
 			problem_set(&app.problem, EXIT_USAGE, "a target is missing, and standard output is not a terminal");
-			problem_todo(&app.problem, "Give a PID, a name, an address or a recording; telemtop ps lists programs.");
+			problem_todo(&app.problem,
+				     "Give a PID, a name, an address or a recording; telemtop ps lists programs.");
 			return problem_print(&app.problem);
 		}
 		fputs("telemtop: standard output is not a terminal: doing as telemtop lines\n", stderr);

@@ -83,7 +83,8 @@ void commands_answers(struct screen *screen)
 			const char *name = model_class(screen->target->session.model, i)->name;
 
 			waiting->is_waiting = false;
-			snprintf(waiting->answer, sizeof waiting->answer, "%.*s", (int)sizeof waiting->answer - 1, request->text);
+			snprintf(waiting->answer, sizeof waiting->answer, "%.*s", (int)sizeof waiting->answer - 1,
+				 request->text);
 			if (request->code != ACK_DONE)
 				screen_say(screen, "%s: refused: %s", name, request->text);
 			else
@@ -192,7 +193,8 @@ void commands_record(struct screen *screen, const char *path)
 				   target->recorder.has_gap ? "with a gap where the disk was full" : "whole");
 	} else if (model_ticks(target->session.model) == 0) {
 		screen_say(screen, "Nothing to record yet: the target has not said anything.");
-	} else if (recorder_start(&target->recorder, &target->session, path, target->options->force, &problem) != EXIT_DONE) {
+	} else if (recorder_start(&target->recorder, &target->session, path, target->options->force,
+				  &problem) != EXIT_DONE) {
 		screen_say(screen, "%s. %s", problem.what, problem.todo);
 	} else {
 		screen_say(screen, "Recording into %s. R ends it.", target->recorder.path);
@@ -298,7 +300,8 @@ static enum command_result do_interval(struct screen *screen)
 static enum command_result do_keep(struct screen *screen)
 {
 	screen->keep = !screen->keep;
-	screen_say(screen, screen->keep ? "Levels set from now on stay when we leave." : "Levels set from now on return when we leave.");
+	screen_say(screen, screen->keep ? "Levels set from now on stay when we leave."
+					: "Levels set from now on return when we leave.");
 	return COMMAND_STAY;
 }
 
@@ -367,7 +370,8 @@ static const struct command_row {
 	{ 'c', 0, LIVE_ONLY, "c classes", do_classes, { "c", "+ letter: class level", true } },
 	{ ' ', 'Z', LIVE_ONLY, "space freeze", do_freeze, { "space", "freeze", true } },
 	{ ' ', 'Z', REPLAY_ONLY, "space play", do_freeze, { "space", "play, stop", true } },
-	{ KEYCODE_LEFT, 'h', REPLAY_ONLY, "\xe2\x86\x90\xe2\x86\x92 step", do_back, { "\xe2\x86\x90 \xe2\x86\x92", "a second", true } },
+	{ KEYCODE_LEFT, 'h', REPLAY_ONLY, "\xe2\x86\x90\xe2\x86\x92 step", do_back,
+	  { "\xe2\x86\x90 \xe2\x86\x92", "a second", true } },
 	{ KEYCODE_RIGHT, 'l', REPLAY_ONLY, NULL, do_forward, { 0 } },
 	{ '[', 0, REPLAY_ONLY, "[ ] 10 steps", do_far_back, { "[ ]", "ten seconds", true } },
 	{ ']', 0, REPLAY_ONLY, NULL, do_far_forward, { 0 } },
@@ -608,7 +612,8 @@ enum command_result commands_key(struct screen *screen, int key)
 		}
 		return COMMAND_STAY;
 	}
-	if ((screen->overlay == OVERLAY_HELP || screen->overlay == OVERLAY_HELP_ALL) && key != '?' && key != KEYCODE_F0 + 1) {
+	if ((screen->overlay == OVERLAY_HELP || screen->overlay == OVERLAY_HELP_ALL) && key != '?' &&
+	    key != KEYCODE_F0 + 1) {
 		screen->overlay = OVERLAY_NONE;
 		if (key == KEYCODE_ESCAPE || key == 'q')
 			return COMMAND_STAY;

@@ -83,7 +83,8 @@ static uint64_t process_uptime_ns(pid_t pid)
 	if (fgets(line, sizeof line, file))
 		at = strrchr(line, ')');
 	fclose(file);
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			  &ticks) != 1)
 		return 0;
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -369,9 +370,10 @@ int discovery_pid(pid_t pid, char path[108], struct problem *problem)
 		snprintf(directory, sizeof directory, "/proc/%d/root/run/user/%u/telem", (int)pid, (unsigned)st.st_uid);
 		if (try_directory(directory, st.st_uid, inner, path, denied))
 			return EXIT_DONE;
-		problem_set(problem, EXIT_PERMISSION, "PID %d (%s): runs in another container (PID %d there)", (int)pid, program,
-			    (int)inner);
-		problem_todo(problem, "Its socket is below /proc/%d/root; reaching that needs root or CAP_SYS_PTRACE.", (int)pid);
+		problem_set(problem, EXIT_PERMISSION, "PID %d (%s): runs in another container (PID %d there)", (int)pid,
+			    program, (int)inner);
+		problem_todo(problem, "Its socket is below /proc/%d/root; reaching that needs root or CAP_SYS_PTRACE.",
+			     (int)pid);
 		return problem->code;
 	}
 	if (denied[0] || (st.st_uid != geteuid() && geteuid() != 0)) {
@@ -379,7 +381,8 @@ int discovery_pid(pid_t pid, char path[108], struct problem *problem)
 		user_name(geteuid(), we, sizeof we);
 		problem_set(problem, EXIT_PERMISSION, "PID %d (%s): permission denied on %s", (int)pid, program,
 			    denied[0] ? denied : path);
-		problem_todo(problem, "It belongs to user %s (%u); you are %s (%u). Run as %s%s, or start it with TELEM=\"sink=tcp:127.0.0.1:7070\".",
+		problem_todo(problem, "It belongs to user %s (%u); you are %s (%u). Run as %s%s, or start it with "
+				      "TELEM=\"sink=tcp:127.0.0.1:7070\".",
 			     user, (unsigned)st.st_uid, we, (unsigned)geteuid(), user, st.st_uid ? " or root" : "");
 		return problem->code;
 	}
@@ -391,7 +394,8 @@ int discovery_pid(pid_t pid, char path[108], struct problem *problem)
 		problem_todo(problem, "Link libtelem and call telem_start() to see inside it.");
 		return problem->code;
 	}
-	problem_set(problem, EXIT_NOT_LINKED, "PID %d (%s): links libtelem, but telemetry was not started", (int)pid, program);
+	problem_set(problem, EXIT_NOT_LINKED, "PID %d (%s): links libtelem, but telemetry was not started", (int)pid,
+		    program);
 	problem_todo(problem, "It must call telem_start(). Looked for %s.", expected);
 	return problem->code;
 }

@@ -74,7 +74,8 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 	if (target->session.reader->first_count == 0) {
 		problem_set(&target->problem, EXIT_CONNECTION, "%s: no answer within %d s", target->address.text,
 			    headless->options->timeout_s);
-		problem_todo(&target->problem, "Somebody listens there, but says nothing. Is the program stopped, or is it one without libtelem?");
+		problem_todo(&target->problem, "Somebody listens there, but says nothing. Is the program stopped, or is "
+					       "it one without libtelem?");
 	}
 	headless_over(headless, problem_print(&target->problem));
 }

@@ -19,8 +19,8 @@ static void on_held(void *arg, const struct message_held *held)
 	for (uint32_t i = 0; i + 4 <= held->rows.count && row_count < ROWS_MAX; i += 4) {
 		const struct number *numbers = held->rows.numbers + i;
 
-		rows[row_count++] = (struct row){ (uint32_t)(numbers[0].bits < LIMIT_SITES ? numbers[0].bits : 0), numbers[1].bits,
-						  numbers[2].bits, numbers[3].bits };
+		rows[row_count++] = (struct row){ (uint32_t)(numbers[0].bits < LIMIT_SITES ? numbers[0].bits : 0),
+						  numbers[1].bits, numbers[2].bits, numbers[3].bits };
 	}
 }
 
@@ -67,7 +67,8 @@ static void ask(struct headless *headless)
 		return;
 	}
 	problem_set(&problem, EXIT_PERMISSION, "%s: no control way", target->address.text);
-	problem_todo(&problem, "Ask over the program's Unix socket, a FIFO with its .ctl beside it, or TCP; not with --read-only.");
+	problem_todo(&problem, "Ask over the program's Unix socket, a FIFO with its .ctl beside it, or TCP; not with "
+			       "--read-only.");
 	headless_over(headless, problem_print(&problem));
 }
 
@@ -97,9 +98,10 @@ static void print_json(const struct model *model)
 	for (int i = 0; i < row_count; i++) {
 		char type[TYPE_BYTES];
 
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}", "type", type_of(model, &rows[i], type), "bytes",
-						      (json_int_t)rows[i].bytes, "age_ns", (json_int_t)age_ns(model, &rows[i]), "address",
-						      (json_int_t)rows[i].address));
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}", "type", type_of(model, &rows[i], type),
+						      "bytes", (json_int_t)rows[i].bytes,
+						      "age_ns", (json_int_t)age_ns(model, &rows[i]),
+						      "address", (json_int_t)rows[i].address));
 	}
 	json_dumpf(list, stdout, JSON_ENSURE_ASCII);
 	putchar('\n');

@@ -84,7 +84,8 @@ static json_t *spans(const struct model *model)
 		if (!model_is_timed(site))
 			continue;
 		out = site_head(model, site);
-		json_object_set_new(out, "unit", json_string(site->unit == UNIT_TIME ? "ns" : site->unit == UNIT_SIZE ? "bytes" : ""));
+		json_object_set_new(out, "unit",
+				    json_string(site->unit == UNIT_TIME ? "ns" : site->unit == UNIT_SIZE ? "bytes" : ""));
 		json_object_set_new(out, "count", number(site->count));
 		json_object_set_new(out, "sum", number(site->sum));
 		json_object_set_new(out, "min", number(site->min));
@@ -108,7 +109,8 @@ static json_t *counters(const struct model *model)
 			continue;
 		out = site_head(model, site);
 		json_object_set_new(out, "count", number(site->count));
-		json_object_set_new(out, "value", site->kind == SITE_GAUGE ? json_integer((json_int_t)site->sum) : number(site->sum));
+		json_object_set_new(out, "value", site->kind == SITE_GAUGE ? json_integer((json_int_t)site->sum)
+									   : number(site->sum));
 		json_object_set_new(out, "rate_per_s", real(site->rate_per_s));
 		json_array_append_new(list, out);
 	}

@@ -108,7 +108,8 @@ static void once_change(struct headless *headless, bool tick)
 	if (!tick || (model_ticks(target->session.model) < 2 && !target->is_file))
 		return;
 	if (headless->options->json) {
-		headless_over(headless, json_write(target, target_state_word(target), stdout) < 0 ? EXIT_INTERNAL : EXIT_DONE);
+		headless_over(headless, json_write(target, target_state_word(target), stdout) < 0 ? EXIT_INTERNAL
+												  : EXIT_DONE);
 		return;
 	}
 	print_header();
@@ -132,7 +133,8 @@ static void record_change(struct headless *headless, bool tick)
 	if (!recorder_is_on(&target->recorder) && model_ticks(target->session.model) > 0) {
 		struct problem problem = { 0 };
 
-		if (recorder_start(&target->recorder, &target->session, options->output, options->force, &problem) != EXIT_DONE) {
+		if (recorder_start(&target->recorder, &target->session, options->output, options->force,
+				   &problem) != EXIT_DONE) {
 			headless_over(headless, problem_print(&problem));
 			return;
 		}

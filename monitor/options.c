@@ -92,7 +92,8 @@ bool options_time(const char *text, uint64_t *out)
 bool options_bytes(const char *text, uint64_t *out)
 {
 	static const struct { const char *name; uint64_t bytes; } units[] = {
-		{ "", 1 }, { "K", 1 << 10 }, { "KiB", 1 << 10 }, { "M", 1 << 20 }, { "MiB", 1 << 20 }, { "G", 1 << 30 }, { "GiB", 1 << 30 },
+		{ "", 1 }, { "K", 1 << 10 }, { "KiB", 1 << 10 }, { "M", 1 << 20 }, { "MiB", 1 << 20 }, { "G", 1 << 30 },
+		{ "GiB", 1 << 30 },
 	};
 	char *end;
 	unsigned long long number = strtoull(text, &end, 10);
@@ -231,7 +232,8 @@ int options_parse(int argc, char *argv[], struct options *out, struct problem *p
 		if (option == '?' || option == ':') {
 			const char *given = argv[optind - 1];
 
-			return bad(problem, option == ':' ? "option needs a value" : "unknown option", given, "telemtop --help lists them.");
+			return bad(problem, option == ':' ? "option needs a value" : "unknown option", given,
+				   "telemtop --help lists them.");
 		}
 		err = parse_one(option, out, problem);
 		if (err != EXIT_DONE)

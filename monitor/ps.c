@@ -20,10 +20,10 @@ static int print_json(const struct found *found, int count)
 		char program[256];
 
 		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
-		json_array_append_new(list, json_pack("{s:i, s:i, s:s, s:s, s:I, s:s, s:b}", "pid", (int)found[i].pid, "uid",
-						      (int)found[i].uid, "user", found[i].user, "program", program, "uptime_ns",
-						      (json_int_t)found[i].uptime_ns, "socket", found[i].path, "permitted",
-						      (int)found[i].is_permitted));
+		json_array_append_new(list, json_pack("{s:i, s:i, s:s, s:s, s:I, s:s, s:b}", "pid", (int)found[i].pid,
+						      "uid", (int)found[i].uid, "user", found[i].user,
+						      "program", program, "uptime_ns", (json_int_t)found[i].uptime_ns,
+						      "socket", found[i].path, "permitted", (int)found[i].is_permitted));
 	}
 	err = json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
@@ -44,7 +44,8 @@ int ps_run(const struct options *options)
 
 		discovery_directory(directory, sizeof directory, geteuid());
 		problem_set(&problem, EXIT_NO_TARGET, "no monitored program found in %s", directory);
-		problem_todo(&problem, "Start one that links libtelem (try: telem-demo), or give a PID, socket, FIFO, tcp:HOST:PORT or recording.");
+		problem_todo(&problem, "Start one that links libtelem (try: telem-demo), or give a PID, socket, FIFO, "
+				       "tcp:HOST:PORT or recording.");
 		return problem_print(&problem);
 	}
 	printf("%7s  %-8s %-20s %8s  %s\n", "PID", "user", "program", "uptime", "socket");

@@ -22,7 +22,8 @@ static void stop_short(struct recorder *recorder, int err)
 	recorder->is_synced = false;
 	recorder->is_full = err == ENOSPC || err == EDQUOT;
 	recorder->has_gap = true;
-	problem_set(&recorder->problem, EXIT_INTERNAL, "recording stopped: %s: %s; %.1f MiB saved, whole up to its last block",
+	problem_set(&recorder->problem, EXIT_INTERNAL,
+		    "recording stopped: %s: %s; %.1f MiB saved, whole up to its last block",
 		    recorder->path, recorder->is_full ? "the disk is full" : strerror(err),
 		    (double)recorder->recording.offset / (1 << 20));
 	if (recorder->is_full)
@@ -102,8 +103,8 @@ static void sync_hello(struct sync *sync, const struct model *model)
 		.start_ns = target->start_ns, .mono_ns = target->mono_ns, .real_ns = target->real_ns,
 		.marker = { (const char *)block_reader_marker(sync->recorder->session->reader), MARKER_BYTES },
 		.name = text_of(target->name), .host = text_of(target->host), .version = text_of(target->version),
-		.resolution_ns = target->resolution_ns, .uid = target->uid, .tick_ns = target->tick_ns, .flush_ns = target->flush_ns,
-		.ring_bytes = target->ring_bytes, .policy = target->policy,
+		.resolution_ns = target->resolution_ns, .uid = target->uid, .tick_ns = target->tick_ns,
+		.flush_ns = target->flush_ns, .ring_bytes = target->ring_bytes, .policy = target->policy,
 	};
 	sync_put(sync, &message);
 }
@@ -115,7 +116,8 @@ static void sync_definitions(struct sync *sync, const struct model *model)
 		struct message message = { .kind = KIND_CLASS };
 
 		message.class = (struct message_class){ i, text_of(class->name), text_of(class->help), class->level,
-							class->own_level, class->was_off, class->leases, class->keep, class->per_second };
+							class->own_level, class->was_off, class->leases, class->keep,
+							class->per_second };
 		if (class->is_defined)
 			sync_put(sync, &message);
 	}
@@ -220,7 +222,8 @@ static void write_sync(struct recorder *recorder)
 
 	recorder->recording.last_ns = recorder->recording.index_count ? model_time_ns(model) : 0;
 	/* Another program's stream counts from nothing. */
-	recorder->recording.events = recorder->recording.index_count == 0 ? 0 : events - (events < recorder->told_events ? 0 : recorder->told_events);
+	recorder->recording.events = recorder->recording.index_count == 0
+		? 0 : events - (events < recorder->told_events ? 0 : recorder->told_events);
 	recorder->told_events = events;
 	recorder->is_synced = true;
 	encoder_init(&sync.encoder, sync.bytes, BLOCK_ROOM);
@@ -309,7 +312,8 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 	if (recorder->fd < 0) {
 		problem_set(problem, errno == EACCES ? EXIT_PERMISSION : EXIT_INTERNAL, "%s: %s", recorder->path,
 			    errno == EEXIST ? "the file is there already" : strerror(errno));
-		problem_todo(problem, errno == EEXIST ? "Choose another name, or give --force." : "Choose another place with -o FILE.");
+		problem_todo(problem, errno == EEXIST ? "Choose another name, or give --force."
+						      : "Choose another place with -o FILE.");
 		return problem->code;
 	}
 	if (flock(recorder->fd, LOCK_EX | LOCK_NB) < 0) {

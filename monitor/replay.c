@@ -120,13 +120,14 @@ static void warn(const struct replay *replay, const struct scan *scan, struct pr
 		clock_of(to, scan, scan->damaged_to_ns ? scan->damaged_to_ns : replay->last_ns);
 		thousands(at, sizeof at, replay->damaged_at);
 		thousands(bytes, sizeof bytes, replay->damaged_bytes);
-		problem_set(warning, EXIT_RECORDING, "%s: damaged at byte %s; skipped %s bytes to the next marker (%s to %s)", replay->path,
+		problem_set(warning, EXIT_RECORDING,
+			    "%s: damaged at byte %s; skipped %s bytes to the next marker (%s to %s)", replay->path,
 			    at, bytes, from, to);
 		problem_todo(warning, "Everything outside of that is shown.");
 	} else if (!replay->is_clean && replay->whole_bytes < replay->bytes) {
 		thousands(at, sizeof at, replay->whole_bytes);
-		problem_set(warning, EXIT_RECORDING, "%s: truncated at byte %s (%s); the %.1f %% before that are whole", replay->path,
-			    at, when, 100.0 * (double)replay->whole_bytes / (double)replay->bytes);
+		problem_set(warning, EXIT_RECORDING, "%s: truncated at byte %s (%s); the %.1f %% before that are whole",
+			    replay->path, at, when, 100.0 * (double)replay->whole_bytes / (double)replay->bytes);
 		problem_todo(warning, "Showing those. The writer was killed or the disk filled up.");
 	} else if (!replay->is_clean) {
 		problem_set(warning, EXIT_RECORDING, "%s: not closed cleanly; whole up to its end (%s)", replay->path, when);
@@ -169,7 +170,8 @@ int replay_open(struct replay *replay, const char *path, struct session *session
 		replay->position_ns = replay->first_ns;
 		lseek(replay->fd, 0, SEEK_SET);
 	} else {
-		problem_set(problem, EXIT_RECORDING, "%s: %s", path, err ? strerror(-err) : "holds no whole tick of a recording");
+		problem_set(problem, EXIT_RECORDING, "%s: %s", path,
+			    err ? strerror(-err) : "holds no whole tick of a recording");
 		problem_todo(problem, "It was cut right at its beginning, or is none.");
 	}
 	free(scan.reader);

@@ -369,7 +369,8 @@ static void draw_pulse(const struct screen *screen, const struct canvas *canvas)
 	units_bytes(figure, has_types ? (double)totals->live_bytes : (double)totals->rss_bytes);
 	/* While its class was off, what came and went was not counted. */
 	snprintf(part, sizeof part, "mem %s%s%s", has_types && totals->is_rough ? "~" : "", figure,
-		 trend_of(model_series(model, has_types ? MODEL_MEMORY : MODEL_RSS), model_second(model), canvas_glyphs(canvas)));
+		 trend_of(model_series(model, has_types ? MODEL_MEMORY : MODEL_RSS), model_second(model),
+			  canvas_glyphs(canvas)));
 	x = put_gap(canvas, x, 1, STYLE(ROLE_TEXT), part);
 	units_rate(figure, totals->events_per_s);
 	snprintf(part, sizeof part, "ev %s", figure);
@@ -437,14 +438,17 @@ static void draw_message(struct screen *screen, const struct canvas *canvas, int
 		return;
 	}
 	if (!target->is_file && target->source.state == SOURCE_LOST) {
-		snprintf(line, sizeof line, "Connection lost. Retry %u … ^R tries now. The last picture is kept.", target->source.tries);
+		snprintf(line, sizeof line, "Connection lost. Retry %u … ^R tries now. The last picture is kept.",
+			 target->source.tries);
 		style = STYLE(ROLE_BAD);
 	} else if (screen->is_wanted_back) {
 		clean(name, sizeof name, target->address.program);
-		snprintf(line, sizeof line, "%s is back as PID %d. Enter: follow it, Esc: stay here", name, screen->back_pid);
+		snprintf(line, sizeof line, "%s is back as PID %d. Enter: follow it, Esc: stay here", name,
+			 screen->back_pid);
 		style = STYLE(ROLE_ACCENT, ATTR_BOLD);
 	} else {
-		snprintf(line, sizeof line, "%s%s%s", screen->message_clock, screen->message_clock[0] ? "  " : "", screen->message);
+		snprintf(line, sizeof line, "%s%s%s", screen->message_clock, screen->message_clock[0] ? "  " : "",
+			 screen->message);
 	}
 	canvas_text(canvas, 0, y, style, line);
 }

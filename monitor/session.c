@@ -46,7 +46,8 @@ void session_check_version(struct session *session, const struct message_hello *
 	snprintf(who, sizeof who, "PID %llu (%.*s)", (unsigned long long)hello->pid,
 		 (int)strnlen(name, hello->name.length), name);
 	if (hello->major == PROTOCOL_MAJOR)
-		problem_set(&session->problem, EXIT_VERSION, "%s: uses features (%llx) of protocol %d that this telemtop does not know",
+		problem_set(&session->problem, EXIT_VERSION,
+			    "%s: uses features (%llx) of protocol %d that this telemtop does not know",
 			    who, (unsigned long long)hello->must, PROTOCOL_MAJOR);
 	else
 		problem_set(&session->problem, EXIT_VERSION, "%s: speaks protocol %llu, this telemtop understands %d", who,
@@ -222,7 +223,8 @@ void session_end(struct session *session, int bad_code)
 	if (!session->reader->was_synced && !session->is_foreign) {
 		if (session->reader->first_count == 0) {
 			problem_set(&session->problem, bad_code, "%s: ended before it said anything", session->what);
-			problem_todo(&session->problem, "Is it a program that uses libtelem, and the right address? Or has it too many viewers already?");
+			problem_todo(&session->problem, "Is it a program that uses libtelem, and the right address? Or "
+							"has it too many viewers already?");
 			session->is_foreign = true;
 		} else {
 			set_foreign(session, bad_code, session->what);

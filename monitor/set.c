@@ -12,7 +12,9 @@ static const char example[] = "For example: flush=50ms ring=1M policy=overwrite"
 /* "net:1/100", or "net:10k/s": the other half of the limit stays as it is. */
 static bool limit_message(const struct model *model, const char *text, bool is_keep, struct message *out)
 {
-	static const struct { const char *name; uint64_t factor; } rates[] = { { "/s", 1 }, { "k/s", 1000 }, { "M/s", 1000000 } };
+	static const struct { const char *name; uint64_t factor; } rates[] = {
+		{ "/s", 1 }, { "k/s", 1000 }, { "M/s", 1000000 },
+	};
 	const char *colon = strchr(text, ':');
 	char name[LIMIT_NAME_BYTES], *end;
 	unsigned long long number;
@@ -84,7 +86,8 @@ static void send_all(struct headless *headless)
 	headless->is_sent = true;
 	if (!source_has_control(&target->source) || headless->options->read_only) {
 		problem_set(&problem, EXIT_PERMISSION, "%s: no control way", target->address.text);
-		problem_todo(&problem, "Levels are set over the program's Unix socket, a FIFO with its .ctl beside it, or TCP started with ,control.");
+		problem_todo(&problem, "Levels are set over the program's Unix socket, a FIFO with its .ctl beside it, "
+				       "or TCP started with ,control.");
 		headless_over(headless, problem_print(&problem));
 		return;
 	}
@@ -122,13 +125,15 @@ static void report(struct headless *headless)
 		if (request->kind == KIND_DUMP && request->is_answered) {
 			char path[3 * LIMIT_PATH_BYTES + 1];
 
-			text_clean(path, sizeof path, request->text, strnlen(request->text, sizeof request->text), GLYPHS_BLOCKS);
+			text_clean(path, sizeof path, request->text, strnlen(request->text, sizeof request->text),
+				   GLYPHS_BLOCKS);
 			printf("%s\n", path);
 		}
 	}
 	for (int i = 0; i < options->setting_count; i++)
 		if (strncmp(options->settings[i], "dump=", 5))
-			printf("%s%s\n", options->settings[i], !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
+			printf("%s%s\n", options->settings[i],
+			       !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
 	fflush(stdout);
 	if (!holds)
 		headless_over(headless, EXIT_DONE);

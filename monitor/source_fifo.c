@@ -33,8 +33,8 @@ static int open_fifo(struct source *source)
 	/* Whichever of the two comes first makes it. */
 	source->made_path = mkfifo(source->address.path, 0600) == 0;
 	if (!source->made_path && errno != EEXIST) {
-		problem_set(&source->problem, errno == EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET, "%s: %s", source->address.text,
-			    strerror(errno));
+		problem_set(&source->problem, errno == EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET, "%s: %s",
+			    source->address.text, strerror(errno));
 		problem_todo(&source->problem, "The FIFO is not there and cannot be made.");
 		return source->problem.code;
 	}

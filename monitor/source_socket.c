@@ -28,10 +28,12 @@ static int fail(struct source *source, int err)
 	case ECONNREFUSED:
 		problem_set(problem, EXIT_CONNECTION, "%s: connection refused", text);
 		if (is_tcp)
-			problem_todo(problem, "Nothing listens there. Is the target running, and started with TELEM=\"sink=tcp:%s:%s\"?",
+			problem_todo(problem, "Nothing listens there. Is the target running, and started with "
+					      "TELEM=\"sink=tcp:%s:%s\"?",
 				     source->address.host, source->address.port);
 		else
-			problem_todo(problem, "Nobody listens on that socket any more. telemtop list shows the programs that can be monitored.");
+			problem_todo(problem, "Nobody listens on that socket any more. telemtop list shows the programs "
+					      "that can be monitored.");
 		break;
 	case ENOENT:
 		problem_set(problem, EXIT_NO_TARGET, "%s: no such socket", text);
@@ -200,8 +202,8 @@ static int open_listen(struct source *source)
 	err = bind(source->listen_fd, found->ai_addr, found->ai_addrlen) < 0 || listen(source->listen_fd, 4) < 0 ? errno : 0;
 	freeaddrinfo(found);
 	if (err) {
-		problem_set(&source->problem, err == EACCES ? EXIT_PERMISSION : EXIT_CONNECTION, "%s: %s", source->address.text,
-			    err == EADDRINUSE ? "the port is in use" : strerror(err));
+		problem_set(&source->problem, err == EACCES ? EXIT_PERMISSION : EXIT_CONNECTION, "%s: %s",
+			    source->address.text, err == EADDRINUSE ? "the port is in use" : strerror(err));
 		problem_todo(&source->problem, "Choose another port.");
 		return source->problem.code;
 	}

@@ -96,7 +96,8 @@ int target_wish(struct target *target, const char *list, struct problem *problem
 		size_t name_bytes = equals ? (size_t)(equals - at) : 0;
 
 		/* A new connection holds no lease that could be given back. */
-		if (level < 0 || level == LEVEL_OWN || name_bytes >= sizeof wish->class_name || (equals && name_bytes == 0) ||
+		if (level < 0 || level == LEVEL_OWN || name_bytes >= sizeof wish->class_name ||
+		    (equals && name_bytes == 0) ||
 		    target->wish_count == (int)(sizeof target->wishes / sizeof *target->wishes)) {
 			problem_set(problem, EXIT_USAGE, "bad level: \"%.*s\"", (int)length, at);
 			problem_todo(problem, "Give CLASS=off, sum or all; or all, sum, none for every class.");
@@ -127,7 +128,8 @@ static bool resolve(const struct model *model, struct wish *wish)
 		const char *class_name = model_class(model, site->class_id)->name;
 
 		if (strlen(class_name) == (size_t)(dot - wish->class_name) &&
-		    !strncmp(class_name, wish->class_name, (size_t)(dot - wish->class_name)) && !strcmp(site->name, dot + 1)) {
+		    !strncmp(class_name, wish->class_name, (size_t)(dot - wish->class_name)) &&
+		    !strcmp(site->name, dot + 1)) {
 			wish->class_id = site->class_id;
 			wish->site = site->id;
 			return true;
@@ -274,7 +276,8 @@ static void changed(void *arg, enum source_state state)
 
 		target->lost_ns = target_clock_ns();
 		if (state == SOURCE_ENDED)
-			session_end(&target->session, target->address.kind == ADDRESS_STDIN ? EXIT_RECORDING : EXIT_CONNECTION);
+			session_end(&target->session, target->address.kind == ADDRESS_STDIN ? EXIT_RECORDING
+											    : EXIT_CONNECTION);
 		if (target->session.is_foreign)
 			target->problem = target->session.problem;
 		if (state == SOURCE_LOST)
@@ -300,7 +303,8 @@ int target_open(struct target *target, struct event_base *base, const struct opt
 	if (options->classes && target_wish(target, options->classes, &target->problem) != EXIT_DONE)
 		return target->problem.code;
 	/* Without asking, a FIFO's next greeting may be LIMIT_SYNC_NS away. */
-	lead_bytes_max = address->kind != ADDRESS_FIFO ? LIMIT_LEAD_BYTES : options->read_only ? SIZE_MAX : 4 * LIMIT_LEFTOVER_BYTES;
+	lead_bytes_max = address->kind != ADDRESS_FIFO ? LIMIT_LEAD_BYTES
+			 : options->read_only ? SIZE_MAX : 4 * LIMIT_LEFTOVER_BYTES;
 	if (session_init(&target->session, target->address.text, lead_bytes_max) < 0)
 		return problem_set(&target->problem, EXIT_INTERNAL, "out of memory");
 	target->has_session = true;

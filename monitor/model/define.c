@@ -31,7 +31,8 @@ void apply_hello(struct model *model, const struct message_hello *hello)
 	model->target = (struct model_target){
 		.pid = hello->pid, .uid = hello->uid, .stream = hello->stream, .start_ns = hello->start_ns,
 		.mono_ns = hello->mono_ns, .real_ns = hello->real_ns, .resolution_ns = hello->resolution_ns,
-		.tick_ns = hello->tick_ns, .ring_bytes = hello->ring_bytes, .policy = hello->policy, .flush_ns = hello->flush_ns,
+		.tick_ns = hello->tick_ns, .ring_bytes = hello->ring_bytes, .policy = hello->policy,
+		.flush_ns = hello->flush_ns,
 		.major = u32(hello->major), .minor = u32(hello->minor), .may_control = hello->control != 0,
 		.is_known = true,
 	};

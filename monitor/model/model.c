@@ -120,8 +120,8 @@ static void apply_frame(struct model *model, const struct message_frame *told)
 	uint32_t pairs = figures->count >= SEVERITY_COUNT ? (figures->count - SEVERITY_COUNT) / 2 : 0;
 	struct model_frame *frame = NULL;
 
-	if (site && site->kind == SITE_SPAN && figures->count == SEVERITY_COUNT + 2 * pairs && pairs <= LIMIT_COUNTERS_A_FRAME &&
-	    row_is_good(figures->numbers, figures->count, 0))
+	if (site && site->kind == SITE_SPAN && figures->count == SEVERITY_COUNT + 2 * pairs &&
+	    pairs <= LIMIT_COUNTERS_A_FRAME && row_is_good(figures->numbers, figures->count, 0))
 		frame = frame_of(model, told->site);
 	if (!frame) {
 		model_refuse(model);

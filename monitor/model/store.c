@@ -305,7 +305,8 @@ struct task_site *model_make_pair(struct model *model, uint64_t task_id, uint64_
 	if (pair || (!task && task_id != TASK_ENDED))
 		return pair;
 	pair = model_take(model, sizeof *pair, ROOM_FIGURES);
-	if (!pair || !model_index_add(model, &model->task_sites, &model->task_site_map, model_pair_key(task_id, site), pair)) {
+	if (!pair || !model_index_add(model, &model->task_sites, &model->task_site_map, model_pair_key(task_id, site),
+				      pair)) {
 		model_give(model, pair, sizeof *pair);
 		model_refuse(model);
 		return NULL;

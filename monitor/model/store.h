@@ -55,7 +55,8 @@ struct model {
 
 /* Up to which use of memory something is given room: looking back must not take it all,
  * or there is none for what is told later. */
-enum room { ROOM_FIGURES = LIMIT_STREAM_BYTES, ROOM_WINDOWS = LIMIT_STREAM_BYTES / 4 * 3, ROOM_TRENDS = LIMIT_STREAM_BYTES / 2 };
+enum room { ROOM_FIGURES = LIMIT_STREAM_BYTES, ROOM_WINDOWS = LIMIT_STREAM_BYTES / 4 * 3,
+	    ROOM_TRENDS = LIMIT_STREAM_BYTES / 2 };
 
 #define BUCKET_BYTES (HISTOGRAM_BUCKETS * sizeof(uint64_t))
 #define DELTAS_BYTES (MODEL_WINDOW_S_MAX * sizeof(struct delta *))

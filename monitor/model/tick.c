@@ -162,7 +162,8 @@ static void site_tick(struct model *model, struct model_site *site, double secon
 		site_window(model, site);
 		site->is_rough = site->every > 1 || !site->buckets || !site->told_buckets ||
 				 (model->window_s && !site->deltas) ||
-				 (site->forgotten_second && site->forgotten_second > second - model->window_s && model->window_s);
+				 (site->forgotten_second && site->forgotten_second > second - model->window_s &&
+				  model->window_s);
 	} else if (site->trend) {
 		series_put(site->trend, from_second, second,
 			   model_is_memory(site) ? (double)model_live_bytes(site->sum, site->max)

@@ -56,8 +56,8 @@ static const struct panel_list *list_of(const struct panel_view *view)
 /* ---- classes ---- */
 
 enum {
-	COLUMN_KEY, COLUMN_NAME, COLUMN_LEVEL, COLUMN_OWN, COLUMN_EVENTS, COLUMN_WIRE, COLUMN_COST, COLUMN_DROPPED, COLUMN_BY,
-	COLUMN_COUNT
+	COLUMN_KEY, COLUMN_NAME, COLUMN_LEVEL, COLUMN_OWN, COLUMN_EVENTS, COLUMN_WIRE, COLUMN_COST, COLUMN_DROPPED,
+	COLUMN_BY, COLUMN_COUNT
 };
 
 struct class_table {
@@ -221,7 +221,8 @@ static bool has_note(const struct class_table *table, uint32_t id)
 	const struct panel_request *request = request_of(table->view, id);
 
 	return id < model_class_count(table->model) && model_class(table->model, id)->level == LEVEL_OFF &&
-	       model_class(table->model, id)->last_events_per_s > 0 && !(request && (request->is_waiting || request->answer[0]));
+	       model_class(table->model, id)->last_events_per_s > 0 &&
+	       !(request && (request->is_waiting || request->answer[0]));
 }
 
 static bool draw_cell(void *arg, int index, int column, const struct canvas *canvas)
@@ -408,9 +409,11 @@ static void draw_empty(const struct panel_view *view, const struct panel_rows *r
 	if (view->nothing) {
 		text_clean(text, sizeof text, view->nothing, strlen(view->nothing), canvas_glyphs(canvas));
 	} else if (rows->all_count > 0) {
-		no_match_text(text, sizeof text, view, rows->all_count, view->is_open ? "sites" : "classes", canvas_glyphs(canvas));
+		no_match_text(text, sizeof text, view, rows->all_count, view->is_open ? "sites" : "classes",
+			      canvas_glyphs(canvas));
 	} else {
-		snprintf(text, sizeof text, view->is_open ? "The target declares no site of this class." : "The target declares no class.");
+		snprintf(text, sizeof text, view->is_open ? "The target declares no site of this class."
+							  : "The target declares no class.");
 	}
 	text_wrap(canvas, 1, 1, STYLE(ROLE_TEXT), text);
 }

@@ -26,7 +26,8 @@ const char *window_name(int seconds);
 /* " ─ /sql: 3 of 14" for a title; "" without a filter. */
 void filter_label(char *out, size_t out_bytes, const struct panel_view *view, int shown, int all, enum glyphs glyphs);
 /* In place of all the rows that a filter hides. */
-void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows, enum glyphs glyphs);
+void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows,
+		   enum glyphs glyphs);
 /* Draws it when that is so; returns the row after it. */
 int no_match_draw(const struct panel_view *view, int shown, int all, const char *rows, int y, const struct canvas *canvas);
 

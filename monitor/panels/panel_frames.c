@@ -12,7 +12,8 @@
 #include "widgets/text.h"
 
 enum {
-	SORT_P99, SORT_MAX, SORT_RATE, SORT_P50, SORT_OVER, SORT_HEAP, SORT_PEAK, SORT_ALLOCATIONS, SORT_LOGS, SORT_NAME, SORT_COUNT
+	SORT_P99, SORT_MAX, SORT_RATE, SORT_P50, SORT_OVER, SORT_HEAP, SORT_PEAK, SORT_ALLOCATIONS, SORT_LOGS, SORT_NAME,
+	SORT_COUNT
 };
 
 enum {
@@ -22,7 +23,8 @@ enum {
 	BARS_ROWS_MIN = 3, BARS_ROWS_MAX = 16        /* with their title */
 };
 
-static const char *const sorts[SORT_COUNT] = { "p99", "max", "rate", "p50", "over", "heap", "peak", "allocs", "logs", "name" };
+static const char *const sorts[SORT_COUNT] = { "p99", "max", "rate", "p50", "over", "heap", "peak", "allocs", "logs",
+					       "name" };
 static const struct need frame_need = { site_is_frame, "frame", "frames", "ended" };
 
 /* What was told of a name's frames one by one; NULL: nothing yet. */
@@ -249,7 +251,8 @@ static int line_budget(const struct model *model, const struct model_frame *fram
 
 static int line_latest(const struct model *model, const struct model_frame *frame, int y, const struct canvas *canvas)
 {
-	char number[32], at[UNITS_BYTES], time[UNITS_BYTES], heap[UNITS_BYTES], peak[UNITS_BYTES], allocations[32], text[512];
+	char number[32], at[UNITS_BYTES], time[UNITS_BYTES], heap[UNITS_BYTES], peak[UNITS_BYTES], allocations[32],
+		text[512];
 	bool is_over = frame->broken > 0 && frame->broken_ns == frame->time_ns;
 
 	digits_text(number, frame->number);
@@ -316,13 +319,15 @@ static void draw_bars(const struct model_frame *frame, const struct canvas *canv
 	for (int i = 0; i < MODEL_FRAMES; i++)
 		values[i] = NAN;
 	for (int age = 0; age < count; age++) {
-		values[MODEL_FRAMES - 1 - age] = (double)frame->durations_ns[(frame->seen - 1 - (uint64_t)age) % MODEL_FRAMES];
+		values[MODEL_FRAMES - 1 - age] =
+			(double)frame->durations_ns[(frame->seen - 1 - (uint64_t)age) % MODEL_FRAMES];
 		max = fmax(max, values[MODEL_FRAMES - 1 - age]);
 	}
 	snprintf(left, sizeof left, "last %d frame%s", count, count == 1 ? "" : "s");
 	units_time(text, max);
 	units_time(budget, (double)frame->budget_ns);
-	snprintf(right, sizeof right, "max %s%s%s", text, frame->budget_ns ? " ─ budget " : "", frame->budget_ns ? budget : "");
+	snprintf(right, sizeof right, "max %s%s%s", text, frame->budget_ns ? " ─ budget " : "",
+		 frame->budget_ns ? budget : "");
 	title_draw(canvas, left, right, text);
 	chart_draw(&(struct chart){
 		.points = { .values = values, .count = MODEL_FRAMES },
@@ -341,7 +346,8 @@ static void draw_chosen(const struct model *model, const struct model_site *site
 	name_fit(name, sizeof name, site->name, cells_max(12, canvas->width_cells - 40), canvas_glyphs(canvas));
 	if (!frame) {
 		title_draw(canvas, name, NULL, NULL);
-		text_wrap(canvas, 1, 1, STYLE(ROLE_DIM), "None was told of by itself yet: budget, heap, log lines and bars come with the "
+		text_wrap(canvas, 1, 1, STYLE(ROLE_DIM),
+			  "None was told of by itself yet: budget, heap, log lines and bars come with the "
 			  "first. The target tells them while somebody inspects frames.");
 		return;
 	}
@@ -358,7 +364,8 @@ static void draw_chosen(const struct model *model, const struct model_site *site
 	y = line_logs(frame, y, canvas);
 	y = line_counters(model, frame, y, canvas);
 	if (canvas->height_cells - y >= BARS_ROWS_MIN) {
-		struct canvas part = canvas_part(canvas, 0, y, canvas->width_cells, cells_min(canvas->height_cells - y, BARS_ROWS_MAX));
+		struct canvas part = canvas_part(canvas, 0, y, canvas->width_cells,
+						 cells_min(canvas->height_cells - y, BARS_ROWS_MAX));
 
 		draw_bars(frame, &part);
 	}
@@ -388,7 +395,8 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 	if (reason_text(text, sizeof text, model, view, &frame_need, canvas_glyphs(canvas)))
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 	if (!view->nothing && rows->all_count == 0)
-		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), "A program ends one with telem_frame(\"name\"), once each turn of a loop.");
+		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT),
+			      "A program ends one with telem_frame(\"name\"), once each turn of a loop.");
 	return no_match_draw(view, rows->count, rows->all_count, "frames", y, canvas);
 }
 

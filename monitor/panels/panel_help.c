@@ -79,7 +79,8 @@ void help_draw(const struct panel *panel, const struct help_key *everywhere, boo
 		snprintf(title, sizeof title, "Help: %s (%c)", panel->name, panel->digit);
 	title_draw(canvas, title, all_keys ? "all keys" : "? again: all keys", NULL);
 	if (canvas->width_cells >= BESIDE_CELLS) {
-		int panel_end = draw_panel_keys(panel, 1, 1, left - 2, canvas), end = draw_everywhere(everywhere, all_keys, left, 1, canvas);
+		int panel_end = draw_panel_keys(panel, 1, 1, left - 2, canvas),
+			end = draw_everywhere(everywhere, all_keys, left, 1, canvas);
 
 		/* The legend goes below both, or else below the shorter list. */
 		y = cells_max(panel_end, end);

@@ -398,7 +398,8 @@ static double round_bound(double value, bool is_bytes, bool up)
 }
 
 /* Shares a bucket out over the bins it covers; all on a logarithmic scale. */
-static void bin_add(double *bins, int bin_count, double low, double high, double bucket_low, double bucket_high, double count)
+static void bin_add(double *bins, int bin_count, double low, double high, double bucket_low, double bucket_high,
+		    double count)
 {
 	double scale = bin_count / log(high / low);
 	double start = log(fmax(bucket_low, low) / low) * scale, end = log(fmax(bucket_high, low) / low) * scale;
@@ -421,7 +422,8 @@ static void draw_histogram(const struct model *model, const struct model_site *s
 	double bins[BINS_MAX] = { 0 }, low, high;
 	int first = 0, last = HISTOGRAM_BUCKETS - 1;
 	/* As many as the widget has columns, beside its labels: none is divided once more. */
-	int labels = canvas->width_cells >= 24 ? 9 : 0, bin_count = cells_max(1, cells_min(canvas->width_cells - labels, BINS_MAX));
+	int labels = canvas->width_cells >= 24 ? 9 : 0,
+		bin_count = cells_max(1, cells_min(canvas->width_cells - labels, BINS_MAX));
 	double sum = 0;
 	struct histogram_pointer pointers[] = {
 		{ (double)site->window.p50, "50" }, { (double)site->window.p90, "90" }, { (double)site->window.p99, "99" },

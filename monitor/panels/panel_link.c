@@ -151,7 +151,8 @@ static void line_books(struct page *page, const struct model_link *link)
 	digits_text(emitted, link->sink_delivered);
 	digits_text(dropped, link->sink_dropped);
 	digits_text(queued, link->sink_queued);
-	snprintf(text, sizeof text, "for us: taken %s = delivered %s + dropped %s + queued %s", taken, emitted, dropped, queued);
+	snprintf(text, sizeof text, "for us: taken %s = delivered %s + dropped %s + queued %s", taken, emitted, dropped,
+		 queued);
 	page_line(page, "", link->sink_dropped > 0 ? STYLE(ROLE_WARN) : STYLE(ROLE_TEXT), text);
 }
 
@@ -187,7 +188,8 @@ static void line_sync(struct page *page, const struct model_link *link)
 
 	if (link->sync_ns > 0)
 		clock_text(last, page->model, link->sync_ns, 0);
-	snprintf(text, sizeof text, "last %s   reconnects %" PRIu32 "   viewers %" PRIu64, last, link->reconnects, link->viewers);
+	snprintf(text, sizeof text, "last %s   reconnects %" PRIu32 "   viewers %" PRIu64, last, link->reconnects,
+		 link->viewers);
 	page_line(page, "sync", STYLE(ROLE_TEXT), text);
 }
 
@@ -198,7 +200,8 @@ static void line_damage(struct page *page, const struct model_link *link)
 	if (link->lost_blocks + link->skipped_bytes + link->bad_messages + link->unknown_messages == 0)
 		return;
 	units_bytes(bytes, (double)link->skipped_bytes);
-	snprintf(text, sizeof text, "blocks lost %" PRIu64 "   skipped %s   bad messages %" PRIu64 "   unknown messages %" PRIu64,
+	snprintf(text, sizeof text,
+		 "blocks lost %" PRIu64 "   skipped %s   bad messages %" PRIu64 "   unknown messages %" PRIu64,
 		 link->lost_blocks, bytes, link->bad_messages, link->unknown_messages);
 	page_line(page, "damage", STYLE(ROLE_WARN), text);
 }
@@ -214,8 +217,8 @@ static void line_bye(struct page *page, const struct model_link *link)
 	digits_text(emitted, bye->emitted);
 	digits_text(delivered, bye->delivered);
 	digits_text(dropped, bye->dropped);
-	snprintf(text, sizeof text, "the target said goodbye at %s: emitted %s, delivered %s, dropped %s", at, emitted, delivered,
-		 dropped);
+	snprintf(text, sizeof text, "the target said goodbye at %s: emitted %s, delivered %s, dropped %s", at, emitted,
+		 delivered, dropped);
 	page_line(page, "ended", STYLE(ROLE_TEXT), text);
 }
 

@@ -60,7 +60,8 @@ static struct holding holding_of_ended(const struct model *model)
 
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
-		const struct task_site *pair = site->kind == SITE_ALLOC ? model_task_site_of(model, TASK_ENDED, site->id) : NULL;
+		const struct task_site *pair = site->kind == SITE_ALLOC ? model_task_site_of(model, TASK_ENDED, site->id)
+									: NULL;
 
 		if (!pair)
 			continue;
@@ -229,8 +230,8 @@ static void chart_label(char out[96], const struct model *model, int seconds)
 /* ---- the table ---- */
 
 enum {
-	COLUMN_NAME, COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOCATED, COLUMN_FREED, COLUMN_RATE, COLUMN_ALLOC, COLUMN_FREE, COLUMN_OBJECTS,
-	COLUMN_AVERAGE, COLUMN_LIFE, COLUMN_TREND, COLUMN_COUNT
+	COLUMN_NAME, COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOCATED, COLUMN_FREED, COLUMN_RATE, COLUMN_ALLOC, COLUMN_FREE,
+	COLUMN_OBJECTS, COLUMN_AVERAGE, COLUMN_LIFE, COLUMN_TREND, COLUMN_COUNT
 };
 
 struct memory_table {
@@ -407,7 +408,8 @@ static struct table_drawn draw_table(struct memory_table *memory, const struct p
 			columns[count].title = "left";
 		/* A wide screen shows more of how it went. */
 		if (i == COLUMN_TREND && canvas->width_cells >= 100)
-			columns[count].width_cells = cells_max(8, cells_min(canvas->width_cells - used - NAME_SPARE_CELLS, 60));
+			columns[count].width_cells =
+				cells_max(8, cells_min(canvas->width_cells - used - NAME_SPARE_CELLS, 60));
 		used += 1 + columns[count].width_cells;
 		if (i == by_sort[view->sort])
 			sort_column = count;
@@ -525,7 +527,8 @@ static double holder_add(struct holder holders[HOLDERS_MAX], int most, int *coun
 
 /* "Frame is held by: decoder 96.0 MiB, cache 25.0 MiB. Lifetime p50 12.1 ms." or "decoder
  * holds: …"; at most so many are named. */
-static void holders_text(char *out, size_t out_bytes, const struct memory_table *memory, const struct panel_row *row, int most)
+static void holders_text(char *out, size_t out_bytes, const struct memory_table *memory, const struct panel_row *row,
+			 int most)
 {
 	const struct model_site *type = memory->tab == TAB_TASK ? NULL : model_site_by_id(memory->model, row->id);
 	const struct model_site *lifetime = site_lifetime_of(memory->model, type);
@@ -552,7 +555,8 @@ static void holders_text(char *out, size_t out_bytes, const struct memory_table 
 	row_name(memory, row, name, sizeof name, &style);
 	text_fit(fit, sizeof fit, name, 24, memory->glyphs);
 	used = (size_t)snprintf(out, out_bytes, memory->tab == TAB_TASK ? "%s holds" : "%s is held by", fit);
-	used += (size_t)snprintf(out + used, out_bytes - used, count ? ":" : memory->tab == TAB_TASK ? " nothing" : " no task");
+	used += (size_t)snprintf(out + used, out_bytes - used,
+				 count ? ":" : memory->tab == TAB_TASK ? " nothing" : " no task");
 	for (int i = 0; i < count && used < out_bytes; i++) {
 		if (memory->tab == TAB_TASK)
 			name_clean(name, sizeof name, model_site_by_id(memory->model, holders[i].id)->name, memory->glyphs);
@@ -619,7 +623,8 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 		clock_text(clock, model, model_mark_ns(model), 0);
 		snprintf(longer, sizeof longer, "%s ─ Δ since mark %s", shorter, clock);
 		if (!title_fits(canvas, left, longer))
-			snprintf(longer, sizeof longer, "%s ─ mark %s", view->is_held ? sort + strlen("sort ") : "5 min", clock);
+			snprintf(longer, sizeof longer, "%s ─ mark %s", view->is_held ? sort + strlen("sort ") : "5 min",
+				 clock);
 	}
 	title_draw(canvas, left, longer, shorter);
 	if (canvas_text_width(canvas, left) + 4 <= canvas->width_cells)
@@ -644,7 +649,8 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 	if (reason_text(text, sizeof text, model, view, need, canvas_glyphs(canvas))) {
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 		if (!view->nothing && !is_typed(model))
-			y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), "The chart shows resident memory, as the kernel counts it.");
+			y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT),
+				      "The chart shows resident memory, as the kernel counts it.");
 	}
 	return no_match_draw(view, rows->count, rows->all_count, rows_of[tab_of(view)], y, canvas);
 }
@@ -751,7 +757,8 @@ static void draw_top(const struct model *model, int tab, int y, const struct can
 		canvas_text_right(canvas, x + TOP_CELLS - 2, y, STYLE(ROLE_TEXT), bytes);
 	}
 	if (rows.count == 0)
-		canvas_text(canvas, 7, y, STYLE(ROLE_DIM), tab == TAB_TASK ? "no task is known" : "no allocation type is declared");
+		canvas_text(canvas, 7, y, STYLE(ROLE_DIM),
+			    tab == TAB_TASK ? "no task is known" : "no allocation type is declared");
 	rows_free(&rows);
 }
 

@@ -77,7 +77,8 @@ static void draw_heat(const struct overview *overview, const struct canvas *canv
 	char name[NAME_BYTES], left[NAME_BYTES + 32] = "heat map";
 
 	if (overview->chosen) {
-		name_fit(name, sizeof name, overview->chosen->name, cells_min(32, canvas->width_cells - 16), canvas_glyphs(canvas));
+		name_fit(name, sizeof name, overview->chosen->name, cells_min(32, canvas->width_cells - 16),
+			 canvas_glyphs(canvas));
 		snprintf(left, sizeof left, "heat map: %s", name);
 	}
 	title_draw(canvas, left, "1 column = 1 s", NULL);
@@ -223,7 +224,8 @@ static struct layout layout_for(int width_cells)
 	return (struct layout){ .band_count = 4, .bands = {
 		{ { &memory }, .min = 3, .want = 6, .weight = 1 },
 		{ { &latency }, .min = 3, .want = 7, .weight = 3, .is_bounded = true },
-		{ { &tasks, width_cells >= BESIDE_CELLS ? &gc : NULL }, .min = 2, .want = 3, .weight = 2, .is_bounded = true },
+		{ { &tasks, width_cells >= BESIDE_CELLS ? &gc : NULL }, .min = 2, .want = 3, .weight = 2,
+		  .is_bounded = true },
 		{ { &events }, .min = 2, .want = 4, .weight = 2 },
 	} };
 }
@@ -384,7 +386,8 @@ static void draw_hidden(const struct overview *overview, const struct layout *la
 			if (used < sizeof text)
 				used += (size_t)snprintf(text + used, sizeof text - used, "%s+ %s", used ? "  " : "", title);
 			if (used < sizeof text && part->count)
-				used += (size_t)snprintf(text + used, sizeof text - used, " (%d hidden%s)", part->count(overview), press);
+				used += (size_t)snprintf(text + used, sizeof text - used, " (%d hidden%s)",
+							 part->count(overview), press);
 		}
 	text_fit(fit, sizeof fit, text, cells_max(canvas->width_cells - 1, 0), canvas_glyphs(canvas));
 	canvas_text(canvas, 1, y, STYLE(ROLE_DIM), fit);
@@ -412,11 +415,13 @@ static void draw_plain(const struct overview *overview, const struct canvas *can
 		y++;
 		if (i > 0)
 			continue;
-		units_count(text, (double)(model_link(overview->model)->lost_events + model_link(overview->model)->dropped_events));
+		units_count(text, (double)(model_link(overview->model)->lost_events +
+					   model_link(overview->model)->dropped_events));
 		canvas_printf(canvas, 0, y++, STYLE(ROLE_TEXT), "drop %s", text);
 	}
 	if (rows.count == 0) {
-		units_count(text, (double)(model_link(overview->model)->lost_events + model_link(overview->model)->dropped_events));
+		units_count(text, (double)(model_link(overview->model)->lost_events +
+					   model_link(overview->model)->dropped_events));
 		canvas_printf(canvas, 0, y, STYLE(ROLE_TEXT), "drop %s", text);
 	}
 	rows_free(&rows);
