@@ -312,7 +312,8 @@ static bool run_told(void *arg, double *value, double *base)
 	*base = full - empty;
 	for (uint32_t i = 0; i < count; i++)
 		if (!strcmp(after[i].name, "bench") && after[i].events > before[i].events)
-			*value = (double)(after[i].cost_ns - before[i].cost_ns) / (double)(after[i].events - before[i].events);
+			*value = (double)(after[i].cost_ns - before[i].cost_ns) /
+				 (double)(after[i].events - before[i].events);
 	return true;
 }
 

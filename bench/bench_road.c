@@ -171,7 +171,8 @@ static void measure_socket(void)
 
 	pin(cpu_first());
 	if (telem_start(&(struct telem_options){ .size = sizeof(struct telem_options), .ignore_environment = true,
-						 .no_discovery = true }) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+						 .no_discovery = true }) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
 		die("telem_start");
 	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 	telem_set_policy(TELEM_BLOCK, 2000000000);
@@ -230,7 +231,8 @@ static void measure_fifo(const char *name, enum width width, bool discards)
 		      wall = { .row = rows[1], .unit = "M events/s" };
 	const char *directory = getenv("TMPDIR");
 
-	snprintf(rows[0], sizeof rows[0], discards ? "  limit: %s read and thrown away" : "FIFO to the model, %s, one core", name);
+	snprintf(rows[0], sizeof rows[0], discards ? "  limit: %s read and thrown away"
+						   : "FIFO to the model, %s, one core", name);
 	snprintf(rows[1], sizeof rows[1], "  by the clock on the wall");
 	snprintf(path, sizeof path, "%s/bench.%d.fifo", directory ? directory : "/tmp", (int)getpid());
 	if (mkfifo(path, 0600) < 0)

@@ -44,7 +44,8 @@ static void *emit(void *arg)
 
 struct screen { pid_t pid; int fd; };
 
-static struct screen screen_start(const char *program, const char *address, const char *interval, uint16_t rows, uint16_t columns)
+static struct screen screen_start(const char *program, const char *address, const char *interval, uint16_t rows,
+				  uint16_t columns)
 {
 	struct winsize size = { .ws_row = rows, .ws_col = columns };
 	struct screen screen;
@@ -136,7 +137,8 @@ static void measure(const struct screen *screen, struct figure *cpu, struct figu
 
 int main(int argc, char **argv)
 {
-	struct figure busy[3] = { { .row = "telemtop, 1 M events/s, 10 Hz, 200x50", .unit = "% of a CPU", .value_at_most = 2 },
+	struct figure busy[3] = { { .row = "telemtop, 1 M events/s, 10 Hz, 200x50", .unit = "% of a CPU",
+				    .value_at_most = 2 },
 				  { .row = "  resident", .unit = "MiB" }, { .row = "  to the terminal", .unit = "kB/s" } },
 		      idle[3] = { { .row = "telemtop, idle, 1 Hz, 120x40", .unit = "% of a CPU", .value_at_most = 0.3 },
 				  { .row = "  resident", .unit = "MiB" },

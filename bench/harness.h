@@ -5,8 +5,8 @@
  * readings of the time stamp counter back to back (elsewhere of the clock), or another
  * row. A run the scheduler interrupted, or that lost what it should have recorded, is
  * done again. Prints tab-separated lines that bench/run makes a table of. */
-#ifndef BENCH_HARNESS_H
-#define BENCH_HARNESS_H
+#ifndef TELEM_BENCH_HARNESS_H
+#define TELEM_BENCH_HARNESS_H
 
 #include <math.h>
 #include <pthread.h>

@@ -5,8 +5,8 @@
 #undef LTTNG_UST_TRACEPOINT_INCLUDE
 #define LTTNG_UST_TRACEPOINT_INCLUDE "bench/peer_lttng.h"
 
-#if !defined(BENCH_PEER_LTTNG_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
-#define BENCH_PEER_LTTNG_H
+#if !defined(TELEM_BENCH_PEER_LTTNG_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
+#define TELEM_BENCH_PEER_LTTNG_H
 
 #include <lttng/tracepoint.h>
 #include <stdint.h>

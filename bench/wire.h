@@ -1,6 +1,6 @@
 /* wire.h -- streams for benches: events in blocks, made by the real encoder. */
-#ifndef BENCH_WIRE_H
-#define BENCH_WIRE_H
+#ifndef TELEM_BENCH_WIRE_H
+#define TELEM_BENCH_WIRE_H
 
 #include <msgpack.h>
 #include <stdbool.h>

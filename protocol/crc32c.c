@@ -45,7 +45,8 @@ static uint64_t word_at(const uint8_t *bytes)
 
 __attribute__((target("sse4.2,pclmul"))) static inline uint64_t moved(uint64_t crc, uint32_t over)
 {
-	return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)crc), _mm_cvtsi64_si128(over), 0));
+	return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)crc),
+								_mm_cvtsi64_si128(over), 0));
 }
 
 __attribute__((target("sse4.2,pclmul"))) static uint32_t crc_cpu(const uint8_t *bytes, size_t count, bool has_product)

@@ -335,7 +335,8 @@ static uint64_t records_narrow(struct event *events, const uint8_t *at, uint32_t
 		uint64_t head = load_u64(at);
 
 		wrong |= ((head ^ 0xcd0000ce00000000ull) & 0xff0000ff00000000ull) | (uint64_t)(at[8] ^ 0xce);
-		events[i] = (struct event){ .value = load_u32(at + 9), .dt_ns = (uint32_t)head, .site = (head >> 40) & 0xffff };
+		events[i] = (struct event){ .value = load_u32(at + 9), .dt_ns = (uint32_t)head,
+					    .site = (head >> 40) & 0xffff };
 	}
 	return wrong;
 }
@@ -348,7 +349,8 @@ static uint64_t records_wide(struct event *events, const uint8_t *at, uint32_t c
 		uint64_t head = load_u64(at);
 
 		wrong |= ((head ^ 0xcd0000ce00000000ull) & 0xff0000ff00000000ull) | (uint64_t)(at[8] ^ 0xcf);
-		events[i] = (struct event){ .value = load_u64(at + 9), .dt_ns = (uint32_t)head, .site = (head >> 40) & 0xffff };
+		events[i] = (struct event){ .value = load_u64(at + 9), .dt_ns = (uint32_t)head,
+					    .site = (head >> 40) & 0xffff };
 	}
 	return wrong;
 }

@@ -103,7 +103,8 @@ static void tcp_is_host_and_port(void **state)
 static void wrong_hosts_and_ports_are_refused(void **state)
 {
 	static const char *const wrong[] = {
-		"tcp:", "tcp:7070", "tcp::7070", "tcp:web2", "tcp:web2:", "tcp:web2:x", "tcp:web2:65536", "tcp:web2:-1", "tcp:web2:0",
+		"tcp:", "tcp:7070", "tcp::7070", "tcp:web2", "tcp:web2:", "tcp:web2:x", "tcp:web2:65536", "tcp:web2:-1",
+		"tcp:web2:0",
 		"tcp:web2:000007070", "tcp://:7070", "listen:", "listen:x", "listen:host:", "listen:99999",
 	};
 
@@ -125,7 +126,8 @@ static void paths_have_an_end(void **state)
 	good(text, ADDRESS_UNIX);
 	text[5 + 107] = 'x';
 	text[5 + 108] = '\0';
-	bad(text, EXIT_USAGE, "the path is longer than the 107 bytes of a Unix socket", "Use a shorter path, or a relative one.");
+	bad(text, EXIT_USAGE, "the path is longer than the 107 bytes of a Unix socket",
+	    "Use a shorter path, or a relative one.");
 	text[5 + 108] = 'x';
 	text[299] = '\0';
 	memcpy(text, "fifo:/", 6);
@@ -157,7 +159,8 @@ static void a_path_is_looked_at(void **state)
 
 static void a_file_that_is_no_recording_says_how_it_starts(void **state)
 {
-	static const char recordings[] = "Recordings are made by telemtop record, R in the screen, or TELEM=\"sink=file:PATH\".";
+	static const char recordings[] =
+		"Recordings are made by telemtop record, R in the screen, or TELEM=\"sink=file:PATH\".";
 	const char *path = fixture_path(&fixture, "notes.txt");
 
 	(void)state;
@@ -171,7 +174,8 @@ static void a_file_that_is_no_recording_says_how_it_starts(void **state)
 	if (geteuid() != 0) {
 		fixture_write(path, "x", 1);
 		chmod(path, 0);
-		bad(path, EXIT_PERMISSION, "permission denied", "Give a PID, a program's name, a socket, a FIFO or a recording.");
+		bad(path, EXIT_PERMISSION, "permission denied",
+		    "Give a PID, a program's name, a socket, a FIFO or a recording.");
 	}
 }
 
@@ -308,9 +312,11 @@ static void waiting_for_what_will_never_be_right_does_not_wait(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(schemes_say_what_it_is_without_looking), TEST(tcp_is_host_and_port), TEST(wrong_hosts_and_ports_are_refused),
+		TEST(schemes_say_what_it_is_without_looking), TEST(tcp_is_host_and_port),
+		TEST(wrong_hosts_and_ports_are_refused),
 		TEST(paths_have_an_end), TEST(a_path_is_looked_at), TEST(a_file_that_is_no_recording_says_how_it_starts),
-		TEST(a_path_that_is_not_there_is_said_so), TEST(digits_are_a_process), TEST(anything_else_is_a_programs_name),
+		TEST(a_path_that_is_not_there_is_said_so), TEST(digits_are_a_process),
+		TEST(anything_else_is_a_programs_name),
 		TEST(only_names_of_processes_are_listed), TEST(a_directory_others_could_have_filled_is_not_listed),
 		TEST(waiting_for_what_will_never_be_right_does_not_wait),
 	};

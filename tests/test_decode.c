@@ -474,7 +474,8 @@ static void after_every_bad_input_the_decoder_goes_on(void **state)
  * escapes arrives as it was sent. */
 static void in_a_field_is_judged_by_its_type(const struct bad_input *input)
 {
-	static const uint8_t log_head[] = { 0x97, KIND_LOG, 2, 1, 1, 1 }, gauge_head[] = { 0x95, KIND_RECORD, 2, 1, 1, 0x91 };
+	static const uint8_t log_head[] = { 0x97, KIND_LOG, 2, 1, 1, 1 },
+		gauge_head[] = { 0x95, KIND_RECORD, 2, 1, 1, 0x91 };
 	static const uint8_t flush_head[] = { 0x92, KIND_FLUSH };
 	uint8_t bytes[128];
 	const struct token *tape;

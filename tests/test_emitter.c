@@ -912,11 +912,13 @@ static void a_collection_is_a_pause_and_what_it_left(void **state)
 	start(NULL);
 	reader = attach_fd(NULL);
 	TELEM_GC_BEGIN(0);
-	TELEM_GC_END(0, (&(struct telem_gc){ .live_bytes = 700, .heap_bytes = 1000, .slop_bytes = 10, .collected_bytes = 300 }));
+	TELEM_GC_END(0, (&(struct telem_gc){ .live_bytes = 700, .heap_bytes = 1000, .slop_bytes = 10,
+					     .collected_bytes = 300 }));
 	telem_gc_begin(2);
 	telem_gc_begin(9);
 	telem_gc_end(9, NULL);
-	telem_gc_end(2, &(struct telem_gc){ .live_bytes = 600, .heap_bytes = 1000, .copied_bytes = 50, .collected_bytes = 100 });
+	telem_gc_end(2, &(struct telem_gc){ .live_bytes = 600, .heap_bytes = 1000, .copied_bytes = 50,
+					    .collected_bytes = 100 });
 	telem_gc_end(1, NULL);                   /* never begun */
 	hear(reader);
 	assert_int_equal(site("gc.gen 0")->count, 1);
@@ -1199,7 +1201,8 @@ static void telemetry_tells_what_it_costs(void **state)
 		/* Two readings of the clock at least, and no more than a slow machine's. */
 		assert_in_range(classes[net_at].cost_ns - before.cost_ns, 1000 * 5, 1000 * 100000);
 	}
-	READ_UNTIL(reader, reader_site(reader, "telem.cost of net") && reader_site(reader, "telem.cost of net")->sum >= 5000);
+	READ_UNTIL(reader, reader_site(reader, "telem.cost of net") &&
+		   reader_site(reader, "telem.cost of net")->sum >= 5000);
 	READ_UNTIL(reader, reader_site(reader, "telem.memory held") && reader_site(reader, "telem.memory held")->sum > 1000);
 	assert_true(site("telem.bytes sent")->sum > 0);
 	assert_int_equal(telem_class_stats(classes, 1), 1);
@@ -1232,7 +1235,8 @@ static uint32_t sites_named(const char *class_name, const char *name, uint64_t d
 	uint32_t count = 0;
 
 	for (uint32_t id = 1; id < reader->site_room; id++)
-		count += reader->sites[id].id && !strcmp(reader->sites[id].name, name) && reader->sites[id].detail == detail &&
+		count += reader->sites[id].id && !strcmp(reader->sites[id].name, name) &&
+			 reader->sites[id].detail == detail &&
 			 !strcmp(reader->classes[reader->sites[id].class_id].name, class_name);
 	return count;
 }
@@ -1555,7 +1559,8 @@ static void several_sinks_hear_the_same(void **state)
 
 static void a_program_connects_to_a_reader_and_again_when_it_is_back(void **state)
 {
-	struct sockaddr_in { sa_family_t family; uint16_t port; uint32_t host; char zero[8]; } address = { AF_INET, 0, 0, "" };
+	struct sockaddr_in { sa_family_t family; uint16_t port; uint32_t host; char zero[8]; } address =
+		{ AF_INET, 0, 0, "" };
 	uint16_t port = fixture_free_port();
 	int listener, fd, id;
 

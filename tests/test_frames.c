@@ -296,8 +296,8 @@ static void a_counter_chosen_within_a_frame_counts_from_the_next(void **state)
 	(void)state;
 	TELEM_COUNT(net, "chosen late", 1000);
 	telem_frame("late");
-	assert_int_equal(telem_budget("late", &(struct telem_budget){ .counter = "net.chosen late", .counter_most = 10 }, note,
-				      &broken_calls), 0);
+	assert_int_equal(telem_budget("late", &(struct telem_budget){ .counter = "net.chosen late", .counter_most = 10 },
+				      note, &broken_calls), 0);
 	broken_calls = 0;
 	TELEM_COUNT(net, "chosen late", 1);
 	telem_frame("late");

@@ -12,8 +12,10 @@
 #include "tests/support/figures.h"
 
 #define SECOND 1000000000ull
-#define TELL(KIND, kind_, ...) model_apply(session.model, &(struct message){ .kind = KIND_##KIND, .kind_ = { __VA_ARGS__ } }, 64)
-#define NUMBERS(...) { (const struct number[]){ __VA_ARGS__ }, sizeof((struct number[]){ __VA_ARGS__ }) / sizeof(struct number) }
+#define TELL(KIND, kind_, ...) \
+	model_apply(session.model, &(struct message){ .kind = KIND_##KIND, .kind_ = { __VA_ARGS__ } }, 64)
+#define NUMBERS(...) \
+	{ (const struct number[]){ __VA_ARGS__ }, sizeof((struct number[]){ __VA_ARGS__ }) / sizeof(struct number) }
 
 enum { CLASS_MEM, CLASS_NET, CLASS_FRAME };
 enum { NODE = 1, PARSE, REQUESTS, CLIENTS, LOOP };

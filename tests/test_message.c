@@ -292,7 +292,8 @@ static void numbers_take_their_shortest_form(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_int_equal(encoded(&(struct message){ .kind = KIND_PING, .ping = { rows[i].value } }, bytes, sizeof bytes),
+		assert_int_equal(encoded(&(struct message){ .kind = KIND_PING, .ping = { rows[i].value } }, bytes,
+					 sizeof bytes),
 				 2 + rows[i].size);
 }
 

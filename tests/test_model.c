@@ -22,7 +22,8 @@ enum { SPAN = 1, NODE, BYTES_IN, CLIENTS, LEAF };
 static struct model *model;
 
 #define TELL(KIND, kind_, ...) tell(&(struct message){ .kind = KIND_##KIND, .kind_ = { __VA_ARGS__ } })
-#define LIST(...) { (const struct number[]){ __VA_ARGS__ }, sizeof((struct number[]){ __VA_ARGS__ }) / sizeof(struct number) }
+#define LIST(...) \
+	{ (const struct number[]){ __VA_ARGS__ }, sizeof((struct number[]){ __VA_ARGS__ }) / sizeof(struct number) }
 
 static struct number n(uint64_t value) { return number_of(value); }
 static struct number negative(int64_t value) { return (struct number){ (uint64_t)value, NUMBER_INT }; }
@@ -35,9 +36,16 @@ static struct number real(double value)
 }
 
 static void tell(const struct message *message) { model_apply(model, message, 100); }
-static void hello(uint64_t stream) { TELL(HELLO, hello, .major = 1, .stream = stream, .name = text_of("app"), .mono_ns = 5 * SECOND, .real_ns = 1700000000 * SECOND); }
+static void hello(uint64_t stream)
+{
+	TELL(HELLO, hello, .major = 1, .stream = stream, .name = text_of("app"), .mono_ns = 5 * SECOND,
+	     .real_ns = 1700000000 * SECOND);
+}
 static void class(uint64_t id, const char *name) { TELL(CLASS, class, .id = id, .name = text_of(name), .level = LEVEL_SUM); }
-static void site(uint64_t id, uint64_t class_id, uint64_t kind) { TELL(SITE, site, .id = id, .class_id = class_id, .kind = kind, .name = text_of("s"), .own_level = LEVEL_OWN); }
+static void site(uint64_t id, uint64_t class_id, uint64_t kind)
+{
+	TELL(SITE, site, .id = id, .class_id = class_id, .kind = kind, .name = text_of("s"), .own_level = LEVEL_OWN);
+}
 static void task(uint64_t id, const char *name) { TELL(TASK, task, .id = id, .name = text_of(name)); }
 static void task_ends(uint64_t id) { TELL(TASK, task, .id = id, .ended = 1); }
 static void values(uint64_t task_id, uint64_t id, uint64_t count, uint64_t sum, uint64_t min, uint64_t max)
@@ -173,7 +181,8 @@ static void hello_tells_who_it_is(void **state)
 static void a_class_is_found_by_name_and_id(void **state)
 {
 	(void)state;
-	TELL(CLASS, class, .id = 5, .name = text_of("sql"), .help = text_of("queries"), .level = 2, .own_level = 1, .was_off = 1, .leases = 3);
+	TELL(CLASS, class, .id = 5, .name = text_of("sql"), .help = text_of("queries"), .level = 2, .own_level = 1,
+	     .was_off = 1, .leases = 3);
 	assert_int_equal(model_class_count(model), 6);
 	assert_int_equal(model_class_find(model, "sql"), 5);
 	assert_int_equal(model_class_find(model, "sq"), -1);
@@ -228,7 +237,8 @@ static void a_site_keeps_its_place_when_it_is_told_again(void **state)
 	const struct text fields[LIMIT_FIELDS + 1] = { { "status", 6 }, { "bytes", 5 }, { "", 0 } };
 
 	(void)state;
-	TELL(SITE, site, .id = NODE, .class_id = CLASS_NET, .kind = SITE_ALLOC, .unit = UNIT_SIZE, .detail = 3, .name = text_of("Node"),
+	TELL(SITE, site, .id = NODE, .class_id = CLASS_NET, .kind = SITE_ALLOC, .unit = UNIT_SIZE, .detail = 3,
+	     .name = text_of("Node"),
 	     .file = text_of("tree.c"), .line = 42, .level = 2, .own_level = 1, .fields = { fields, LIMIT_FIELDS + 1 });
 	assert_int_equal(model_site_count(model), 5);
 	assert_ptr_equal(model_site(model, 1), at(NODE));
@@ -290,7 +300,8 @@ static void a_class_level_moves_the_sites_that_follow_it(void **state)
 {
 	(void)state;
 	TELL(SITE, site, .id = BYTES_IN, .class_id = CLASS_NET, .kind = SITE_COUNTER, .level = 1, .own_level = 1);
-	TELL(LEVEL, level, .time_ns = 9, .class_id = CLASS_NET, .level = 2, .own_level = 1, .leases = 1, .by = text_of("me"));
+	TELL(LEVEL, level, .time_ns = 9, .class_id = CLASS_NET, .level = 2, .own_level = 1, .leases = 1,
+	     .by = text_of("me"));
 	assert_int_equal(model_class(model, CLASS_NET)->level, 2);
 	assert_string_equal(model_class(model, CLASS_NET)->set_by, "me");
 	assert_int_equal(at(SPAN)->level, 2);
@@ -329,7 +340,8 @@ static void a_record_is_a_line_with_its_fields(void **state)
 	const struct text fields[] = { { "status", 6 }, { "delta", 5 }, { "share", 5 } };
 
 	(void)state;
-	TELL(SITE, site, .id = 9, .class_id = CLASS_NET, .kind = SITE_EVENT, .name = text_of("request"), .fields = { fields, 3 });
+	TELL(SITE, site, .id = 9, .class_id = CLASS_NET, .kind = SITE_EVENT, .name = text_of("request"),
+	     .fields = { fields, 3 });
 	TELL(RECORD, record, .task = 2, .site = 9, .time_ns = 4, .values = LIST(n(200), negative(-1), real(0.5), n(7)));
 	assert_string_equal(model_line(model, 0)->text, "request status=200 delta=-1 share=0.5 ?=7");
 	TELL(RECORD, record, .task = 2, .site = 9, .values = LIST(real(NAN), real(-INFINITY), n(UINT64_MAX)));
@@ -631,9 +643,11 @@ static void a_gauge_is_signed(void **state)
 static void cpu_and_memory_come_from_the_snapshot(void **state)
 {
 	(void)state;
-	TELL(SNAPSHOT, snapshot, .time_ns = 10 * SECOND, .interval_ns = 1, .rss_bytes = 1000, .cpu_ns = 5 * SECOND, .telem_cpu_ns = 100, .thread_count = 3);
+	TELL(SNAPSHOT, snapshot, .time_ns = 10 * SECOND, .interval_ns = 1, .rss_bytes = 1000, .cpu_ns = 5 * SECOND,
+	     .telem_cpu_ns = 100, .thread_count = 3);
 	assert_true(model_totals(model)->cpu_share == 0);
-	TELL(SNAPSHOT, snapshot, .time_ns = 12 * SECOND, .interval_ns = 1, .rss_bytes = 2000, .cpu_ns = 8 * SECOND, .telem_cpu_ns = SECOND / 50 + 100,
+	TELL(SNAPSHOT, snapshot, .time_ns = 12 * SECOND, .interval_ns = 1, .rss_bytes = 2000, .cpu_ns = 8 * SECOND,
+	     .telem_cpu_ns = SECOND / 50 + 100,
 	     .thread_count = 4, .telem_bytes = 77, .event_cost_ps = 9, .ring_permille = 500);
 	assert_true(model_totals(model)->cpu_share == 1.5);
 	assert_true(fabs(model_totals(model)->telem_cpu_share - 0.01) < 1e-12);
@@ -1074,7 +1088,8 @@ static void the_rate_of_a_window_counts_only_time_that_was_watched(void **state)
 static void heat_is_by_octave_and_second(void **state)
 {
 	static const struct { uint64_t value; uint32_t row; } expected[] = {
-		{ 0, 0 }, { 63, 0 }, { 64, 1 }, { 127, 1 }, { 128, 2 }, { 1000, 4 }, { 1024, 5 }, { 1ull << 41, 36 }, { UINT64_MAX, 36 },
+		{ 0, 0 }, { 63, 0 }, { 64, 1 }, { 127, 1 }, { 128, 2 }, { 1000, 4 }, { 1024, 5 }, { 1ull << 41, 36 },
+		{ UINT64_MAX, 36 },
 	};
 	const struct heat *heat = at(SPAN)->heat;
 
@@ -1511,7 +1526,8 @@ static void buckets_that_do_not_exist_are_refused(void **state)
 	(void)state;
 	TELL(BUCKETS, buckets, .site = SPAN, .pairs = LIST(n(HISTOGRAM_BUCKETS - 1), n(1)));
 	assert_int_equal(refused(), 0);
-	TELL(BUCKETS, buckets, .site = SPAN, .pairs = LIST(n(HISTOGRAM_BUCKETS), n(1), n(UINT64_MAX), n(1), n(1ull << 32), n(1)));
+	TELL(BUCKETS, buckets, .site = SPAN, .pairs = LIST(n(HISTOGRAM_BUCKETS), n(1), n(UINT64_MAX), n(1), n(1ull << 32),
+							   n(1)));
 	assert_int_equal(refused(), 3);
 	TELL(BUCKETS, buckets, .site = NODE, .pairs = LIST(n(1), n(1)));       /* has none */
 	TELL(BUCKETS, buckets, .site = 500, .pairs = LIST(n(1), n(1)));
@@ -1571,8 +1587,10 @@ static void time_at_its_end_is_a_time(void **state)
 static void no_message_whatever_does_harm(void **state)
 {
 	static const uint64_t bag[] = {
-		0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 63, 64, 255, 256, 1215, 1216, 65535, 65536, INT32_MAX, UINT32_MAX, 1ull << 32,
-		(1ull << 32) + 1, 1ull << 44, INT64_MAX, 1ull << 63, UINT64_MAX - 1, UINT64_MAX, 10 * SECOND, 11 * SECOND, 400 * SECOND,
+		0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 63, 64, 255, 256, 1215, 1216, 65535, 65536, INT32_MAX, UINT32_MAX,
+		1ull << 32,
+		(1ull << 32) + 1, 1ull << 44, INT64_MAX, 1ull << 63, UINT64_MAX - 1, UINT64_MAX, 10 * SECOND, 11 * SECOND,
+		400 * SECOND,
 	};
 	static const char *const texts[] = { "", "mem", "gc", "\xff\xfe", "\x1b[2J", "\xe2\x80\xaetxt" };
 	uint64_t random = random_seed(5), digest = 0;
@@ -1589,8 +1607,10 @@ static void no_message_whatever_does_harm(void **state)
 		for (int i = 0; i < 40; i++) {
 			uint32_t type = random_below(&random, 20);
 
-			numbers[i] = (struct number){ bag[random_below(&random, COUNT(bag))], type > 1 ? NUMBER_UINT : type ? NUMBER_INT : NUMBER_DOUBLE };
-			events[i] = (struct event){ bag[random_below(&random, COUNT(bag))], (uint32_t)bag[random_below(&random, COUNT(bag))],
+			numbers[i] = (struct number){ bag[random_below(&random, COUNT(bag))],
+						      type > 1 ? NUMBER_UINT : type ? NUMBER_INT : NUMBER_DOUBLE };
+			events[i] = (struct event){ bag[random_below(&random, COUNT(bag))],
+						    (uint32_t)bag[random_below(&random, COUNT(bag))],
 						    (uint32_t)bag[random_below(&random, 21)] };
 		}
 		for (int i = 0; i < 12; i++)
@@ -1633,7 +1653,8 @@ static void no_message_whatever_does_harm(void **state)
 			assert_non_null(copy);
 			model_free(copy);
 		}
-		digest += model_task_count(model) + model_site_count(model) + (uint64_t)model_real_ns(model, model_time_ns(model));
+		digest += model_task_count(model) + model_site_count(model) +
+			  (uint64_t)model_real_ns(model, model_time_ns(model));
 	}
 	assert_true(digest != 0);
 	assert_true(refused() > 0);
@@ -1676,7 +1697,8 @@ static void all_sites_there_can_be_stay_within_the_limit(void **state)
 {
 	(void)state;
 	for (uint64_t id = 1; id < LIMIT_SITES; id++)
-		TELL(SITE, site, .id = id, .class_id = id % LIMIT_CLASSES, .kind = 1 + id % 9, .name = text_of("a site like many others"));
+		TELL(SITE, site, .id = id, .class_id = id % LIMIT_CLASSES, .kind = 1 + id % 9,
+		     .name = text_of("a site like many others"));
 	assert_bounded();
 	assert_true(model_site_count(model) > 1000);
 	/* What found no room is counted, and hearing it again changes nothing. */
@@ -1804,7 +1826,8 @@ int main(void)
 		WITH(a_broken_budget_is_counted_by_its_parts, setup),
 		WITH(numbers_tell_of_frames_that_were_not_told_in_any_order, setup),
 		WITH(the_latest_durations_are_kept_and_the_oldest_go, setup), WITH(frames_that_cannot_be_are_refused, setup),
-		WITH(names_of_frames_beyond_the_limit_are_refused, setup), WITH(another_streams_frames_are_not_this_ones, setup),
+		WITH(names_of_frames_beyond_the_limit_are_refused, setup),
+		WITH(another_streams_frames_are_not_this_ones, setup),
 		WITH(tags_have_figures_like_types_and_are_in_no_total, setup),
 		WITH(the_first_tick_has_values_but_no_rates, setup),
 		WITH(rates_are_by_the_time_that_passed_between_ticks, setup),
@@ -1829,12 +1852,14 @@ int main(void)
 		WITH(windows_reach_back_as_far_as_they_say, setup),
 		WITH(a_window_forgets_what_is_too_old_also_when_nothing_happens, setup),
 		WITH(all_ticks_of_a_second_are_in_its_window, setup),
-		WITH(the_rate_of_a_window_counts_only_time_that_was_watched, setup), WITH(heat_is_by_octave_and_second, setup),
+		WITH(the_rate_of_a_window_counts_only_time_that_was_watched, setup),
+		WITH(heat_is_by_octave_and_second, setup),
 		WITH(a_tasks_share_of_a_span_is_its_own, setup), WITH(what_was_taken_before_we_came_is_not_lost, setup),
 		WITH(a_class_without_events_when_we_came_starts_from_nothing, setup),
 		WITH(what_was_dropped_at_the_source_before_we_came_is_not_our_loss, setup),
 		WITH(without_books_in_the_greeting_losses_count_from_the_start, setup),
-		WITH(books_may_come_in_several_messages, setup), WITH(what_our_own_queue_dropped_is_no_loss_on_the_way, setup),
+		WITH(books_may_come_in_several_messages, setup),
+		WITH(what_our_own_queue_dropped_is_no_loss_on_the_way, setup),
 		WITH(books_of_one_task_are_not_those_of_all, setup),
 		WITH(books_that_cannot_be_are_said_to_be_out_of_balance, setup),
 		WITH(after_a_gap_totals_stay_and_the_time_away_is_no_loss, setup),
@@ -1842,9 +1867,11 @@ int main(void)
 		WITH(a_class_tells_what_watching_it_costs, setup), WITH(a_mark_keeps_what_there_was, setup),
 		WITH(a_copy_stands_still, setup), WITH(another_stream_empties_the_model, setup),
 		WITH(it_is_settled_between_ticks_only, setup), WITH(lists_of_a_wrong_length_are_refused_whole, setup),
-		WITH(numbers_that_count_nothing_cost_their_row_only, setup), WITH(buckets_that_do_not_exist_are_refused, setup),
+		WITH(numbers_that_count_nothing_cost_their_row_only, setup),
+		WITH(buckets_that_do_not_exist_are_refused, setup),
 		WITH(sums_at_their_end_do_not_wrap, setup), WITH(time_at_its_end_is_a_time, setup),
-		WITH(no_message_whatever_does_harm, setup), WITH(all_sites_there_can_be_stay_within_the_limit, setup_measured),
+		WITH(no_message_whatever_does_harm, setup),
+		WITH(all_sites_there_can_be_stay_within_the_limit, setup_measured),
 		WITH(looking_back_does_not_take_the_room_of_what_is_told_later, setup_measured),
 		WITH(all_tasks_there_can_be_stay_within_the_limit, setup_measured),
 		WITH(tasks_that_come_and_go_take_no_memory, setup_measured),

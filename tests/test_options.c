@@ -80,7 +80,8 @@ static void each_command_is_known(void **state)
 	static const struct { const char *text; enum command command; const char *target; } expected[] = {
 		{ "4711", COMMAND_SCREEN, "4711" }, { "ps", COMMAND_PS, NULL }, { "list", COMMAND_PS, NULL },
 		{ "lines x", COMMAND_LINES, "x" }, { "once x", COMMAND_ONCE, "x" }, { "record x", COMMAND_RECORD, "x" },
-		{ "replay x.telem", COMMAND_SCREEN, "x.telem" }, { "set x mem=all", COMMAND_SET, "x" }, { "-h", COMMAND_HELP, NULL },
+		{ "replay x.telem", COMMAND_SCREEN, "x.telem" }, { "set x mem=all", COMMAND_SET, "x" },
+		{ "-h", COMMAND_HELP, NULL },
 		{ "--help", COMMAND_HELP, NULL }, { "-V", COMMAND_VERSION, NULL }, { "--version", COMMAND_VERSION, NULL },
 		{ "lines -h", COMMAND_HELP, NULL }, { "-- ps", COMMAND_SCREEN, "ps" }, { "-", COMMAND_SCREEN, "-" },
 	};
@@ -109,7 +110,8 @@ static void options_may_stand_before_or_behind_the_target(void **state)
 static void every_option_goes_to_its_place(void **state)
 {
 	(void)state;
-	good("--interval=2 --class all --record r.telem --panel 3 --filter sql --wait --no-reconnect --timeout 9 --color never "
+	good("--interval=2 --class all --record r.telem --panel 3 --filter sql --wait --no-reconnect --timeout 9 "
+	     "--color never "
 	     "--theme light --ascii --read-only --force --speed 2.5 --at 1m --for 30 --size 2G --json --all x");
 	assert_int_equal(options.interval_ns, 2 * SECOND);
 	assert_string_equal(options.classes, "all");
@@ -140,9 +142,10 @@ static void every_option_goes_to_its_place(void **state)
 static void times_have_units(void **state)
 {
 	static const struct { const char *text; uint64_t ns; } expected[] = {
-		{ "--for 10 x", 10 * SECOND }, { "--for 2.5s x", 2500000000 }, { "--for 100ms x", 100000000 }, { "--for 5m x", 300 * SECOND },
-		{ "--for 5min x", 300 * SECOND }, { "--for 1h x", 3600 * SECOND }, { "--for 1000000000 x", 1000000000 * SECOND },
-		{ "--for .5 x", SECOND / 2 },
+		{ "--for 10 x", 10 * SECOND }, { "--for 2.5s x", 2500000000 }, { "--for 100ms x", 100000000 },
+		{ "--for 5m x", 300 * SECOND },
+		{ "--for 5min x", 300 * SECOND }, { "--for 1h x", 3600 * SECOND },
+		{ "--for 1000000000 x", 1000000000 * SECOND }, { "--for .5 x", SECOND / 2 },
 	};
 
 	(void)state;
@@ -187,7 +190,8 @@ static void intervals_have_bounds(void **state)
 static void wrong_values_say_what_would_be_right(void **state)
 {
 	(void)state;
-	bad("-p 10 x", "bad panel: \"10\"", "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes), 8 (link) or 9 (frames).");
+	bad("-p 10 x", "bad panel: \"10\"",
+	    "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes), 8 (link) or 9 (frames).");
 	bad("-p x", "bad panel: \"x\"", "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes), 8 (link) or 9 (frames).");
 	bad("lines -n 0 x", "bad number of lines: \"0\"", "Give 1 or more.");
 	bad("lines -n 99999999999999999999 x", "bad number of lines: \"99999999999999999999\"", "Give 1 or more.");
@@ -268,7 +272,8 @@ int main(void)
 		cmocka_unit_test_setup(nothing_given_is_a_screen_with_defaults, setup),
 		cmocka_unit_test_setup(each_command_is_known, setup),
 		cmocka_unit_test_setup(options_may_stand_before_or_behind_the_target, setup),
-		cmocka_unit_test_setup(every_option_goes_to_its_place, setup), cmocka_unit_test_setup(times_have_units, setup),
+		cmocka_unit_test_setup(every_option_goes_to_its_place, setup),
+		cmocka_unit_test_setup(times_have_units, setup),
 		cmocka_unit_test_setup(sizes_have_units, setup), cmocka_unit_test_setup(intervals_have_bounds, setup),
 		cmocka_unit_test_setup(wrong_values_say_what_would_be_right, setup),
 		cmocka_unit_test_setup(what_is_no_option_is_named, setup),

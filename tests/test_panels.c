@@ -40,7 +40,8 @@ enum { DECODER = 2, CACHE, IO_0, IO_1, TASK_END };
 
 static uint64_t buckets[SITE_END][HISTOGRAM_BUCKETS], sent[SITE_END][HISTOGRAM_BUCKETS];
 static uint64_t task_buckets[TASK_END][HISTOGRAM_BUCKETS];
-static uint64_t sums[SITE_END][4], task_sums[TASK_END][SITE_END][4], random_state, emitted[CLASS_COUNT], received[CLASS_COUNT];
+static uint64_t sums[SITE_END][4], task_sums[TASK_END][SITE_END][4], random_state, emitted[CLASS_COUNT],
+	received[CLASS_COUNT];
 
 static double random_share(void)
 {
@@ -67,7 +68,8 @@ static void tell_class(struct model *model, uint64_t id, const char *name, unsig
 static void tell_site(struct model *model, uint64_t id, uint64_t class_id, unsigned kind, unsigned unit, const char *name,
 		      unsigned level)
 {
-	APPLY(model, SITE, site, .id = id, .class_id = class_id, .kind = kind, .unit = unit, .detail = kind == SITE_LOG ? 2 : 0,
+	APPLY(model, SITE, site, .id = id, .class_id = class_id, .kind = kind, .unit = unit,
+	      .detail = kind == SITE_LOG ? 2 : 0,
 	      .name = text_of(name), .file = text_of("src/server.c"), .line = 100 + id, .level = level,
 	      .own_level = LEVEL_OWN);
 }
@@ -79,7 +81,8 @@ static void tell_task(struct model *model, uint64_t id, const char *name)
 
 static void tell_values(struct model *model, uint64_t tick, uint64_t task, uint64_t site, const uint64_t four[4])
 {
-	struct number row[5] = { number_of(site), number_of(four[0]), number_of(four[1]), number_of(four[2]), number_of(four[3]) };
+	struct number row[5] = { number_of(site), number_of(four[0]), number_of(four[1]), number_of(four[2]),
+				 number_of(four[3]) };
 
 	APPLY(model, VALUES, values, .tick = tick, .task = task, .rows = { row, 5 });
 }
@@ -190,7 +193,8 @@ static void tell_events(struct model *model, uint64_t class_id, uint64_t site, u
 
 	for (uint64_t i = 0; i < count - lost; i++)
 		events[i] = (struct event){ .value = 1, .dt_ns = 10, .site = (uint32_t)site };
-	model_apply(model, &(struct message){ .kind = KIND_BATCH, .batch = { .task = IO_0, .events = { events, (uint32_t)(count - lost) } } },
+	model_apply(model, &(struct message){ .kind = KIND_BATCH,
+					      .batch = { .task = IO_0, .events = { events, (uint32_t)(count - lost) } } },
 		    (uint32_t)(13 * (count - lost)));
 	model_link_edit(model)->bytes += 13 * (count - lost);
 	model_link_edit(model)->blocks += 4;
@@ -301,7 +305,8 @@ static uint64_t loop_buckets[2][HISTOGRAM_BUCKETS], loop_sums[2][4], loop_count[
 
 static void tell_frame(struct model *model, uint64_t site, uint64_t time_ns, uint64_t duration_ns)
 {
-	bool is_audio = site == AUDIO, is_slow = !is_audio && duration_ns > BUDGET_NS, is_loud = loop_count[0] % 50 == 7 && !is_audio;
+	bool is_audio = site == AUDIO, is_slow = !is_audio && duration_ns > BUDGET_NS,
+		is_loud = loop_count[0] % 50 == 7 && !is_audio;
 	uint64_t number = ++loop_count[is_audio], *four = loop_sums[is_audio];
 	struct number figures[] = {
 		number_of(0), number_of(is_audio ? 0 : 2), number_of(is_loud ? 1234 : 0), number_of(0), number_of(0),
@@ -316,8 +321,10 @@ static void tell_frame(struct model *model, uint64_t site, uint64_t time_ns, uin
 	/* Each 500th is not told. */
 	if (is_audio && number % 500 == 0)
 		return;
-	APPLY(model, FRAME, frame, .task = IO_0, .site = site, .number = number, .time_ns = time_ns, .duration_ns = duration_ns,
-	      .heap_bytes = 120 * (int64_t)mib + (int64_t)number * 1000, .heap_peak = 121 * (int64_t)mib + (int64_t)number * 1000,
+	APPLY(model, FRAME, frame, .task = IO_0, .site = site, .number = number, .time_ns = time_ns,
+	      .duration_ns = duration_ns,
+	      .heap_bytes = 120 * (int64_t)mib + (int64_t)number * 1000,
+	      .heap_peak = 121 * (int64_t)mib + (int64_t)number * 1000,
 	      .allocations = is_audio ? 0 : 41, .broken = (is_slow ? BROKE_TIME : 0) | (is_loud ? BROKE_LOGS : 0),
 	      .budget_ns = is_audio ? 0 : BUDGET_NS, .figures = { figures, is_audio ? SEVERITY_COUNT : COUNT(figures) });
 }
@@ -328,15 +335,18 @@ static void tell_loops(struct model *model)
 	tell_definitions(model);
 	tell_class(model, CLASS_FRAME, "frame", LEVEL_SUM);
 	for (uint64_t site = LOOP; site <= IDLE; site++)
-		APPLY(model, SITE, site, .id = site, .class_id = CLASS_FRAME, .kind = SITE_SPAN, .unit = UNIT_TIME, .detail = SPAN_IS_FRAME,
-		      .name = text_of(site == LOOP ? "main loop" : site == AUDIO ? "audio" : "idle screen"), .level = LEVEL_SUM,
-		      .own_level = LEVEL_OWN);
+		APPLY(model, SITE, site, .id = site, .class_id = CLASS_FRAME, .kind = SITE_SPAN, .unit = UNIT_TIME,
+		      .detail = SPAN_IS_FRAME,
+		      .name = text_of(site == LOOP ? "main loop" : site == AUDIO ? "audio" : "idle screen"),
+		      .level = LEVEL_SUM, .own_level = LEVEL_OWN);
 	tell_snapshot(model, 0, 100 * mib);
 	for (uint64_t tick = 1; tick <= 90; tick++) {
 		for (uint64_t i = 1; i <= 60; i++)
-			tell_frame(model, LOOP, START_NS + (tick - 1) * SECOND_NS + i * 16600000, (uint64_t)spread(11e6, 0.35));
+			tell_frame(model, LOOP, START_NS + (tick - 1) * SECOND_NS + i * 16600000,
+				   (uint64_t)spread(11e6, 0.35));
 		for (uint64_t i = 1; i <= 100; i++)
-			tell_frame(model, AUDIO, START_NS + (tick - 1) * SECOND_NS + i * 10000000, (uint64_t)spread(2e6, 0.1));
+			tell_frame(model, AUDIO, START_NS + (tick - 1) * SECOND_NS + i * 10000000,
+				   (uint64_t)spread(2e6, 0.1));
 		for (uint64_t i = 0; i < 2; i++) {
 			struct number pairs[HISTOGRAM_BUCKETS * 2];
 			uint32_t count = 0;
@@ -455,7 +465,8 @@ static void check_shows(const struct panel *panel, const struct model *model, in
 	free(text);
 }
 
-static void check_shows_not(const struct panel *panel, const struct model *model, int width, int height, const char *unwanted)
+static void check_shows_not(const struct panel *panel, const struct model *model, int width, int height,
+			    const char *unwanted)
 {
 	char *text = picture(panel, model, width, height, GLYPHS_BLOCKS);
 
@@ -554,7 +565,8 @@ static void classes_pictures(void **state)
 {
 	(void)state;
 	requests[GC] = (struct panel_request){ .is_waiting = true, .level = LEVEL_ALL, .sent_ns = view.now_ns - 400000000 };
-	requests[TASK] = (struct panel_request){ .is_waiting = true, .level = LEVEL_ALL, .sent_ns = view.now_ns - 3 * SECOND_NS };
+	requests[TASK] = (struct panel_request){ .is_waiting = true, .level = LEVEL_ALL,
+						 .sent_ns = view.now_ns - 3 * SECOND_NS };
 	snprintf(requests[LOG].answer, sizeof requests[LOG].answer, "not allowed");
 	for (int i = 0; i < 3; i++)
 		press(&panel_classes, busy, KEYCODE_DOWN);
@@ -595,8 +607,8 @@ static struct model *tagged(void)
 	tell_site(model, 100, MEM, SITE_TAG, UNIT_SIZE, "parse", LEVEL_SUM);
 	tell_site(model, 101, MEM, SITE_TAG, UNIT_SIZE, "render", LEVEL_SUM);
 	tell_site(model, 102, MEM, SITE_TAG, UNIT_SIZE, "never", LEVEL_SUM);
-	APPLY(model, SITE, site, .id = 103, .class_id = MEM, .kind = SITE_LATENCY, .unit = UNIT_TIME, .name = text_of("Frame lifetime"),
-	      .level = LEVEL_SUM, .own_level = LEVEL_OWN, .every = 64);
+	APPLY(model, SITE, site, .id = 103, .class_id = MEM, .kind = SITE_LATENCY, .unit = UNIT_TIME,
+	      .name = text_of("Frame lifetime"), .level = LEVEL_SUM, .own_level = LEVEL_OWN, .every = 64);
 	tell_tick(model, 321);
 	tell_values(model, 322, TASK_ALL, 100, parse);
 	tell_values(model, 322, TASK_ALL, 101, render);
@@ -661,13 +673,14 @@ static void sizes_with(const struct model *model)
 	for (int i = 0; panels[i]; i++)
 		for (int width = 0; width <= 50; width++)
 			for (int height = 0; height <= 30; height++)
-				free(picture(panels[i], model, width, height, (width + height) % 2 ? GLYPHS_BLOCKS : GLYPHS_ASCII));
+				free(picture(panels[i], model, width, height,
+					     (width + height) % 2 ? GLYPHS_BLOCKS : GLYPHS_ASCII));
 }
 
 static void every_size_can_be_drawn(void **state)
 {
-	static const int sizes[][2] = { { 59, 8 }, { 60, 7 }, { 99, 3 }, { 100, 5 }, { 159, 20 }, { 160, 9 }, { 300, 80 }, { 500, 2 },
-					{ 1, 1 }, { 70, 12 } };
+	static const int sizes[][2] = { { 59, 8 }, { 60, 7 }, { 99, 3 }, { 100, 5 }, { 159, 20 }, { 160, 9 }, { 300, 80 },
+					{ 500, 2 }, { 1, 1 }, { 70, 12 } };
 
 	(void)state;
 	sizes_with(busy);
@@ -762,7 +775,8 @@ static void classes_that_are_off_are_named_with_their_key(void **state)
 	check_shows(&panel_latency, model, 80, 20, "Spans are in class sql, which is off. Press c then q.");
 	tell_class(model, NET, "net", LEVEL_OFF);
 	tell_site(model, SEND, NET, SITE_SPAN, UNIT_TIME, "net.send", LEVEL_OFF);
-	check_shows(&panel_latency, model, 80, 20, "Spans are in classes sql and net, both off. Press c then q, or c then e.");
+	check_shows(&panel_latency, model, 80, 20,
+		    "Spans are in classes sql and net, both off. Press c then q, or c then e.");
 	view.may_control = false;
 	check_shows(&panel_latency, model, 80, 20, "both off. Levels cannot be set on this");
 	view.may_control = true;
@@ -829,7 +843,8 @@ static void estimates_have_a_tilde(void **state)
 
 	(void)state;
 	tell_hello(model);
-	APPLY(model, CLASS, class, .id = MEM, .name = text_of("mem"), .level = LEVEL_SUM, .own_level = LEVEL_SUM, .was_off = 1);
+	APPLY(model, CLASS, class, .id = MEM, .name = text_of("mem"), .level = LEVEL_SUM, .own_level = LEVEL_SUM,
+	      .was_off = 1);
 	tell_site(model, FRAME, MEM, SITE_ALLOC, UNIT_SIZE, "Frame", LEVEL_SUM);
 	tell_values(model, 1, TASK_ALL, FRAME, four);
 	tell_snapshot(model, 1, 10 * mib);
@@ -901,7 +916,8 @@ static void frames_have_their_span_before_one_is_told(void **state)
 
 	(void)state;
 	snprintf(view.filter, sizeof view.filter, "idle");
-	check_shows(&panel_frames, looping, 120, 20, "0 /s        –        –        –       –     –        –        –      –     –");
+	check_shows(&panel_frames, looping, 120, 20,
+		    "0 /s        –        –        –       –     –        –        –      –     –");
 	check_shows(&panel_frames, looping, 120, 20, "None was told of by itself yet");
 	view.filter[0] = '\0';
 	tell_class(model, CLASS_FRAME, "frame", LEVEL_OFF);
@@ -1033,7 +1049,8 @@ static void folded_lines_say_how_many_more(void **state)
 	(void)state;
 	tell_hello(model);
 	tell_definitions(model);
-	APPLY(model, LOG, log, .task = IO_0, .site = LINE, .time_ns = START_NS, .severity = 2, .text = text_of("retry 3"), .folded = 1234);
+	APPLY(model, LOG, log, .task = IO_0, .site = LINE, .time_ns = START_NS, .severity = 2, .text = text_of("retry 3"),
+	      .folded = 1234);
 	tell_snapshot(model, 1, mib);
 	check_shows(&panel_overview, model, 80, 20, "retry 3  (+1,234 more like it)");
 	check_shows(&panel_overview, model, 200, 46, "retry 3  (+1,234 more like it)");
@@ -1289,9 +1306,10 @@ static void tell_frame_of(struct model *model, uint64_t site, uint64_t counter, 
 
 	for (int i = 0; i < COUNT(figures); i++)
 		figures[i] = number_of(i < SEVERITY_COUNT || (i - SEVERITY_COUNT) % 2 ? figure : counter + (uint64_t)i / 4);
-	APPLY(model, FRAME, frame, .site = site, .number = figure, .time_ns = figure, .duration_ns = figure, .budget_ns = figure / 2,
-	      .heap_bytes = (int64_t)(figure / 2), .heap_peak = -(int64_t)(figure / 2), .allocations = figure, .broken = figure,
-	      .figures = { figures, COUNT(figures) });
+	APPLY(model, FRAME, frame, .site = site, .number = figure, .time_ns = figure, .duration_ns = figure,
+	      .budget_ns = figure / 2,
+	      .heap_bytes = (int64_t)(figure / 2), .heap_peak = -(int64_t)(figure / 2), .allocations = figure,
+	      .broken = figure, .figures = { figures, COUNT(figures) });
 }
 
 static void hostile_names_stay_text(void **state)
@@ -1307,8 +1325,8 @@ static void hostile_names_stay_text(void **state)
 	(void)state;
 	memset(longest, 'x', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
-	APPLY(model, HELLO, hello, .major = 1, .stream = 9, .mono_ns = START_NS, .real_ns = START_REAL_NS, .start_ns = START_NS,
-	      .name = text_of(names[0]), .host = text_of(names[1]));
+	APPLY(model, HELLO, hello, .major = 1, .stream = 9, .mono_ns = START_NS, .real_ns = START_REAL_NS,
+	      .start_ns = START_NS, .name = text_of(names[0]), .host = text_of(names[1]));
 	for (int i = 0; i <= COUNT(names); i++) {
 		const char *name = i < COUNT(names) ? names[i] : longest;
 		uint64_t four[4] = { 5, 500, 1, 100 };
@@ -1321,8 +1339,8 @@ static void hostile_names_stay_text(void **state)
 			      .file = text_of(name), .level = LEVEL_ALL, .own_level = LEVEL_OWN);
 			tell_values(model, 1, TASK_ALL, id, four);
 			tell_values(model, 1, (uint64_t)i + 2, id, four);
-			APPLY(model, LOG, log, .task = (uint64_t)i + 2, .site = id, .time_ns = START_NS, .severity = (uint64_t)i,
-			      .text = text_of(name), .folded = (uint64_t)i);
+			APPLY(model, LOG, log, .task = (uint64_t)i + 2, .site = id, .time_ns = START_NS,
+			      .severity = (uint64_t)i, .text = text_of(name), .folded = (uint64_t)i);
 			if (kind == SITE_SPAN)
 				tell_frame_of(model, id, id + SITE_COUNTER - SITE_SPAN, (uint64_t)i);
 		}
@@ -1439,15 +1457,18 @@ int main(void)
 		TEST(help_pictures), TEST(ascii_has_nothing_but_ascii),
 		TEST(every_size_can_be_drawn), TEST(every_size_of_what_is_opened), TEST(rows_that_do_not_fit_are_told_of),
 		TEST(nothing_has_a_reason), TEST(nothing_declared_says_so), TEST(declared_but_never_entered_is_listed),
-		TEST(classes_that_are_off_are_named_with_their_key), TEST(a_level_says_who_set_it), TEST(a_filter_that_hides_all_says_so),
-		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times), TEST(estimates_have_a_tilde),
-		TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),
+		TEST(classes_that_are_off_are_named_with_their_key), TEST(a_level_says_who_set_it),
+		TEST(a_filter_that_hides_all_says_so),
+		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times),
+		TEST(estimates_have_a_tilde), TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),
 		TEST(books_that_do_not_balance_say_by_how_much),
 		TEST(frames_have_their_span_before_one_is_told), TEST(budgets_that_break_are_marked_while_the_window_lasts),
 		TEST(frames_that_were_not_told_are_counted), TEST(a_frame_opens_its_span_in_latency),
 		TEST(the_chosen_frame_is_the_one_below), TEST(the_overview_has_frames_where_there_is_room),
-		TEST(averages_are_of_what_was_allocated), TEST(types_tell_how_long_they_live), TEST(folded_lines_say_how_many_more),
-		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item), TEST(order_holds_while_the_cursor_is_in_the_list),
+		TEST(averages_are_of_what_was_allocated), TEST(types_tell_how_long_they_live),
+		TEST(folded_lines_say_how_many_more),
+		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item),
+		TEST(order_holds_while_the_cursor_is_in_the_list),
 		TEST(gone_rows_stay_until_let_go), TEST(sorting_goes_round_the_columns),
 		TEST(filters_take_parts_negations_and_expressions),
 		TEST(x_asks_for_the_next_level), TEST(x_on_a_site_asks_for_that_site_alone),

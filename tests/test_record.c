@@ -494,7 +494,8 @@ static void a_place_that_does_not_exist_is_said(void **state)
 	(void)state;
 	story_greet(&story);
 	live_on();
-	assert_int_equal(recorder_start(&recorder, &live, fixture_path(&fixture, "no/x.telem"), false, &problem), EXIT_INTERNAL);
+	assert_int_equal(recorder_start(&recorder, &live, fixture_path(&fixture, "no/x.telem"), false, &problem),
+			 EXIT_INTERNAL);
 	assert_non_null(strstr(problem.what, "no/x.telem: No such file or directory"));
 	assert_string_equal(problem.todo, "Choose another place with -o FILE.");
 }
@@ -620,7 +621,8 @@ int main(void)
 		TEST(cut_anywhere_all_before_it_is_there), TEST(a_flipped_byte_costs_one_block),
 		TEST(no_file_is_overwritten_unless_told_to), TEST(a_file_that_is_being_recorded_into_is_not_taken_even_so),
 		TEST(a_place_that_does_not_exist_is_said), TEST(a_recording_without_a_name_is_named_after_the_program),
-		TEST(one_that_ends_at_once_holds_what_is_known), TEST(a_full_disk_ends_it_at_a_whole_block_and_watching_goes_on),
+		TEST(one_that_ends_at_once_holds_what_is_known),
+		TEST(a_full_disk_ends_it_at_a_whole_block_and_watching_goes_on),
 		TEST(no_space_at_all_is_said_in_words), TEST(a_pipe_can_be_recorded_into),
 	};
 

@@ -161,7 +161,8 @@ static void one_that_was_cut_says_where_and_when(void **state)
 	open_it();
 	assert_int_equal(warning.code, EXIT_RECORDING);
 	assert_in_range(whole, 1000, 99999);
-	snprintf(expected, sizeof expected, "run.telem: truncated at byte %zu,%03zu (22:13:28); the %.1f %% before that are whole",
+	snprintf(expected, sizeof expected,
+		 "run.telem: truncated at byte %zu,%03zu (22:13:28); the %.1f %% before that are whole",
 		 whole / 1000, whole % 1000, 100.0 * (double)whole / (double)(whole + 100));
 	assert_string_equal(strrchr(warning.what, '/') + 1, expected);
 	assert_string_equal(warning.todo, "Showing those. The writer was killed or the disk filled up.");
@@ -198,7 +199,8 @@ static void one_that_was_damaged_says_where_and_when(void **state)
 	before = story.wire.count;
 	story_tick(&story);
 	/* Its first block: in it no tick ends. */
-	block = (size_t)((uint8_t *)memmem(story.wire.bytes + before, story.wire.count - before, story.wire.marker, MARKER_BYTES) -
+	block = (size_t)((uint8_t *)memmem(story.wire.bytes + before, story.wire.count - before, story.wire.marker,
+					   MARKER_BYTES) -
 			 story.wire.bytes) - 4 + CHECK_BYTES - before;
 	story.wire.bytes[before + 20] ^= 1;
 	story_ticks(&story, 3);
@@ -210,7 +212,8 @@ static void one_that_was_damaged_says_where_and_when(void **state)
 	assert_int_equal(replay.damaged_at, before);
 	assert_int_equal(replay.damaged_bytes, block);
 	snprintf(shown, sizeof shown, before >= 1000 ? "%zu,%03zu" : "%zu%zu", before / 1000, before % 1000);
-	snprintf(expected, sizeof expected, "run.telem: damaged at byte %s; skipped %zu bytes to the next marker (22:13:24 to 22:13:25)",
+	snprintf(expected, sizeof expected,
+		 "run.telem: damaged at byte %s; skipped %zu bytes to the next marker (22:13:24 to 22:13:25)",
 		 shown, block);
 	assert_string_equal(strrchr(warning.what, '/') + 1, expected);
 	assert_string_equal(warning.todo, "Everything outside of that is shown.");
@@ -272,7 +275,8 @@ static void any_way_to_a_moment_shows_the_same(void **state)
 
 		replay_seek(&replay, moment);
 		assert_int_equal(replay_open(&other, path, &other_session, &problem, &warning), EXIT_DONE);
-		replay_run(&other, moment < other.first_ns ? other.first_ns : moment > other.last_ns ? other.last_ns : moment);
+		replay_run(&other, moment < other.first_ns ? other.first_ns
+				   : moment > other.last_ns ? other.last_ns : moment);
 		assert_int_equal(time_of(&session), time_of(&other_session));
 		assert_int_equal(replay.position_ns, other.position_ns);
 		figures_equal(figures_json(&session), figures_json(&other_session));
@@ -303,7 +307,8 @@ static void far_back_in_a_long_one_the_last_hour_is_as_it_was(void **state)
 	replay_run(&other, moment);
 	assert_int_equal(model_ticks(other_session.model), 301);
 	figures_equal(figures_essence(&session, false), figures_essence(&other_session, false));
-	for (int64_t second = model_second(session.model); second > model_second(session.model) - LIMIT_HISTORY_S + 30; second--) {
+	for (int64_t second = model_second(session.model);
+	     second > model_second(session.model) - LIMIT_HISTORY_S + 30; second--) {
 		double a = series_at(model_series(session.model, MODEL_EVENTS), second);
 		double b = series_at(model_series(other_session.model, MODEL_EVENTS), second);
 
@@ -354,11 +359,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(opening_tells_how_long_it_is_and_plays_nothing_yet), TEST(a_bare_stream_is_a_recording),
-		TEST(what_is_none_says_why), TEST(one_of_another_version_is_said_to_be_so), TEST(one_that_was_cut_says_where_and_when),
+		TEST(what_is_none_says_why), TEST(one_of_another_version_is_said_to_be_so),
+		TEST(one_that_was_cut_says_where_and_when),
 		TEST(garbage_behind_the_end_is_no_clean_end), TEST(one_that_was_damaged_says_where_and_when),
 		TEST(a_tick_at_a_time_up_to_the_end), TEST(it_runs_to_the_first_tick_at_or_behind_a_moment),
 		TEST(any_way_to_a_moment_shows_the_same), TEST(far_back_in_a_long_one_the_last_hour_is_as_it_was),
-		TEST(going_back_from_the_end_plays_on), TEST(the_window_chosen_stays_when_going_back), TEST(a_recording_never_lags),
+		TEST(going_back_from_the_end_plays_on), TEST(the_window_chosen_stays_when_going_back),
+		TEST(a_recording_never_lags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,8 @@ static void make_target(enum source_state source_state)
 				  .last_bytes_ns = NOW_NS, .opened_ns = NOW_NS - 2 * STORY_SECOND, .replay = { .fd = -1 } };
 	strcpy(target.address.text, "4711");
 	strcpy(target.address.path, "/run/user/1000/telem/4711.sock");
-	target.source = (struct source){ .state = source_state, .kind = &controlled, .fd = -1, .listen_fd = -1, .control_fd = -1 };
+	target.source = (struct source){ .state = source_state, .kind = &controlled, .fd = -1, .listen_fd = -1,
+					 .control_fd = -1 };
 	recorder_init(&target.recorder);
 	assert_int_equal(session_init(&target.session, target.address.text, LIMIT_LEAD_BYTES), 0);
 	target.has_session = true;
@@ -309,7 +310,8 @@ static void names_from_the_stream_are_clean_on_every_screen(void **state)
 	(void)state;
 	wire_add(&story.wire, CLASS, class, .id = STORY_NET, .name = text_of(evil), .help = text_of(evil), .level = 2);
 	for (uint64_t id = 1; id < STORY_SITES; id++)
-		wire_add(&story.wire, SITE, site, .id = id, .class_id = STORY_NET, .name = text_of(evil), .file = text_of(evil), .level = 2);
+		wire_add(&story.wire, SITE, site, .id = id, .class_id = STORY_NET, .name = text_of(evil),
+			 .file = text_of(evil), .level = 2);
 	wire_add(&story.wire, TASK, task, .id = STORY_MAIN, .name = text_of(evil));
 	wire_log(&story.wire, evil, sizeof evil - 1);
 	wire_add(&story.wire, LEVEL, level, .class_id = STORY_NET, .level = 2, .by = text_of(evil));
@@ -650,8 +652,10 @@ static void the_letters_of_many_classes_take_the_rows_they_need(void **state)
 static void letters_of_all_classes(void **state)
 {
 	static const struct { int key; uint64_t level; const char *text; } expected[] = {
-		{ 'a', LEVEL_ALL, "every class: asked for level all" }, { 's', LEVEL_SUM, "every class: asked for level sum" },
-		{ 'n', LEVEL_OFF, "every class: asked for level off" }, { 'r', LEVEL_OWN, "every class: asked for level own" },
+		{ 'a', LEVEL_ALL, "every class: asked for level all" },
+		{ 's', LEVEL_SUM, "every class: asked for level sum" },
+		{ 'n', LEVEL_OFF, "every class: asked for level off" },
+		{ 'r', LEVEL_OWN, "every class: asked for level own" },
 	};
 
 	(void)state;
@@ -879,7 +883,8 @@ static void no_row_of_keys_does_harm(void **state)
 	(void)state;
 	options.force = true;
 	for (int i = 0; i < 6000; i++) {
-		int key = random_below(&random, 3) ? (int)random_below(&random, 0x80) : KEYCODE_RESIZE + (int)random_below(&random, 32);
+		int key = random_below(&random, 3) ? (int)random_below(&random, 0x80)
+						  : KEYCODE_RESIZE + (int)random_below(&random, 32);
 		struct message message;
 
 		if (key == 'R')         /* leaves files */
@@ -1031,12 +1036,14 @@ int main(void)
 		TEST(help_opens_deepens_and_closes), TEST(the_ways_out), TEST(an_unknown_key_is_named),
 		TEST(an_unknown_key_without_a_letter_has_its_name), TEST(the_last_row_offers_enter_only_where_it_opens),
 		TEST(the_class_strip_moves_a_class_to_its_next_level), TEST(a_class_may_have_the_letter_q),
-		TEST(the_letters_of_many_classes_take_the_rows_they_need), TEST(letters_of_all_classes), TEST(an_answer_is_told_when_it_comes),
+		TEST(the_letters_of_many_classes_take_the_rows_they_need), TEST(letters_of_all_classes),
+		TEST(an_answer_is_told_when_it_comes),
 		TEST(without_a_way_or_permission_nothing_is_asked_for), TEST(sync_asks_to_flush_and_tell_again),
 		TEST(sync_tries_again_when_the_connection_is_lost), TEST(marks_are_set_and_cleared), TEST(windows_go_round),
 		TEST(a_filter_acts_as_it_is_typed), TEST(an_interval_is_asked_for_in_seconds),
 		TEST(recording_starts_and_ends_and_q_asks_once), EMPTY(there_is_nothing_to_record_before_the_first_tick),
-		TEST(no_row_of_keys_does_harm), REPLAYED(a_replay_shows_where_in_time_it_is), REPLAYED(keys_step_through_a_replay),
+		TEST(no_row_of_keys_does_harm), REPLAYED(a_replay_shows_where_in_time_it_is),
+		REPLAYED(keys_step_through_a_replay),
 		REPLAYED(keys_change_its_speed_within_bounds), REPLAYED(a_time_of_day_is_gone_to),
 		REPLAYED(live_keys_do_nothing_in_a_replay),
 	};

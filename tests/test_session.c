@@ -353,7 +353,8 @@ static void leftovers_before_the_first_hello_are_passed_over(void **state)
 	session_fini(&session);
 	assert_int_equal(session_init(&session, "fifo:/tmp/x", LIMIT_LEFTOVER_BYTES), 0);
 	for (int i = 0; i < 100; i++)
-		feed("half a message of a former reader, again and again, as long as a pipe is ...............................", 100);
+		feed("half a message of a former reader, again and again, as long as a pipe is "
+		     "...............................", 100);
 	story_greet(&story);
 	story_tick(&story);
 	feed_story();
@@ -524,7 +525,8 @@ static uint32_t request(const struct message *message)
 
 static void requests_are_numbered_and_remembered(void **state)
 {
-	struct message level = { .kind = KIND_SET_LEVEL, .set_level = { .request = 77, .class_id = 1, .site = 3, .level = 2 } };
+	struct message level = { .kind = KIND_SET_LEVEL,
+				 .set_level = { .request = 77, .class_id = 1, .site = 3, .level = 2 } };
 	struct message attach = { .kind = KIND_ATTACH, .attach = { .name = { "me", 2 } } };
 	const struct request *one, *two;
 
@@ -711,11 +713,12 @@ int main(void)
 		TEST(a_number_at_its_end_is_no_loss_of_all), TEST(after_a_reconnect_the_time_away_is_no_loss),
 		TEST(a_restart_forgets_everything_but_the_window), TEST(another_program_on_the_same_way_begins_anew),
 		TEST(behind_an_end_another_recording_begins), TEST(what_is_no_stream_is_said_to_be_none),
-		TEST(first_bytes_are_shown_clean), TEST(an_end_without_a_byte_is_said), TEST(the_end_of_a_stream_is_no_problem),
-		TEST(leftovers_before_the_first_hello_are_passed_over),
+		TEST(first_bytes_are_shown_clean), TEST(an_end_without_a_byte_is_said),
+		TEST(the_end_of_a_stream_is_no_problem), TEST(leftovers_before_the_first_hello_are_passed_over),
 		TEST(another_major_version_is_one_clear_message_and_the_end), TEST(a_feature_one_must_know_is_named),
 		TEST(a_program_that_was_replaced_by_a_newer_one_leaves_its_picture),
-		TEST(features_one_may_know_and_newer_minor_versions_are_read), TEST(unknown_kinds_are_counted_and_passed_over),
+		TEST(features_one_may_know_and_newer_minor_versions_are_read),
+		TEST(unknown_kinds_are_counted_and_passed_over),
 		TEST(bad_messages_are_counted_and_the_next_is_read), TEST(half_a_message_at_a_blocks_end_is_one_bad_message),
 		TEST(how_old_figures_were_is_told_by_wall_time), TEST(requests_are_numbered_and_remembered),
 		TEST(an_ack_answers_its_request_and_no_other), TEST(the_oldest_requests_are_forgotten),

@@ -146,7 +146,8 @@ static void emit_each_kind(int count)
 
 static void of_a_class_that_keeps_one_in_some_the_figures_have_all(void **state)
 {
-	static const char *const names[] = { "loud.counted", "loud.gauge", "loud.value", "loud.mark", "loud.event", "loud.span" };
+	static const char *const names[] = { "loud.counted", "loud.gauge", "loud.value", "loud.mark", "loud.event",
+					     "loud.span" };
 	uint64_t events = 0;
 
 	(void)state;
@@ -213,7 +214,8 @@ static void a_viewer_may_limit_a_class(void **state)
 		TELEM_COUNT(loud, "counted", 1);
 	hear(reader);
 	assert_int_equal(reader->event_count, 100);
-	assert_int_equal(reader_request(reader, (struct message){ .kind = KIND_LIMIT, .limit = { 0, 63, 5, 0 } }), ACK_NO_SUCH);
+	assert_int_equal(reader_request(reader, (struct message){ .kind = KIND_LIMIT, .limit = { 0, 63, 5, 0 } }),
+			 ACK_NO_SUCH);
 	telem_class_limit("loud", 0, 0);
 }
 
@@ -226,7 +228,8 @@ static void limits_that_are_none_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		assert_int_equal(telem_start(&(struct telem_options){ .config = wrong[i], .ignore_environment = true }), -EINVAL);
+		assert_int_equal(telem_start(&(struct telem_options){ .config = wrong[i], .ignore_environment = true }),
+				 -EINVAL);
 		assert_non_null(strstr(telem_error(), "bad setting"));
 		telem_stop();
 	}

@@ -340,7 +340,8 @@ static void chart_shows_a_limit_above_all_points_too(void **state)
 static void chart_says_what_its_limit_is_where_there_is_a_row(void **state)
 {
 	static const double values[] = { 10e6, 40e6, 12e6, 20e6, 9e6 };
-	struct chart chart = { .points = { values, NULL, COUNT(values) }, .unit = UNIT_NS, .limit = 16.7e6, .style = STYLE(ROLE_SERIES1) };
+	struct chart chart = { .points = { values, NULL, COUNT(values) }, .unit = UNIT_NS, .limit = 16.7e6,
+			       .style = STYLE(ROLE_SERIES1) };
 
 	(void)state;
 	start(60, 8, GLYPHS_BLOCKS);

@@ -12,8 +12,8 @@
 
 struct heatmap {
 	const float *shares;         /* column_count times row_count, column by column,
-	                              * oldest first, within it the lowest value first;
-	                              * 0..1, NaN for no data */
+				      * oldest first, within it the lowest value first;
+				      * 0..1, NaN for no data */
 	const bool *lost;            /* per column; NULL when nothing was lost */
 	int row_count, column_count;
 	const char *const *row_labels;       /* row_count of them, lowest first */

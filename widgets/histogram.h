@@ -23,10 +23,10 @@ struct histogram_pointer {
 struct histogram {
 	const uint64_t *counts;      /* bucket_count of them, lowest values first */
 	const uint64_t *shape;       /* another bucket_count, shown as dots on a scale of
-	                              * their own, to compare shapes with; or NULL */
+				      * their own, to compare shapes with; or NULL */
 	int bucket_count;
 	double low, high;            /* lower bound of the first, upper bound of the last
-	                              * bucket; both above 0, else the axis has no values */
+				      * bucket; both above 0, else the axis has no values */
 	enum unit unit;              /* of the values */
 	bool log_y;
 	const struct histogram_pointer *pointers;

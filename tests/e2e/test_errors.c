@@ -26,7 +26,8 @@ static void assert_error_at(struct said said, int code, const char *text, int li
 	size_t length = strlen(text);
 	bool is_whole = length == 0 || text[length - 1] == '\n';
 
-	if (said.code == code && !strcmp(said.out, "") && !(is_whole ? strcmp(said.err, text) : strncmp(said.err, text, length)))
+	if (said.code == code && !strcmp(said.out, "") &&
+	    !(is_whole ? strcmp(said.err, text) : strncmp(said.err, text, length)))
 		return;
 	proc_printf("expected exit %d, and:\n%sgot exit %d, and:\n%s%s", code, text, said.code, said.out, said.err);
 	proc_failed("assert_error", __FILE__, line);
@@ -50,8 +51,8 @@ static void no_monitored_program(void **state)
 {
 	struct fixture *fixture = *state;
 	const char *text = fmt("telemtop: no monitored program found in %s/telem\n"
-			       "  Start one that links libtelem (try: telem-demo), or give a PID, socket, FIFO, tcp:HOST:PORT or recording.\n",
-			       fixture->dir);
+			       "  Start one that links libtelem (try: telem-demo), or give a PID, socket, FIFO, "
+			       "tcp:HOST:PORT or recording.\n", fixture->dir);
 	struct said said = telemtop("ps");
 	struct term *term;
 
@@ -77,7 +78,8 @@ static void no_such_process(void **state)
 
 	proc_wait_exit(gone, MS);
 	assert_error(telemtop("once", pid_of(gone)), 3,
-		     "telemtop: PID %s: no such process\n  telemtop list shows the programs that can be monitored.\n", pid_of(gone));
+		     "telemtop: PID %s: no such process\n  telemtop list shows the programs that can be monitored.\n",
+		     pid_of(gone));
 	assert_screen_error(pid_of(gone), 3, fmt("telemtop: PID %s: no such process", pid_of(gone)));
 }
 
@@ -87,8 +89,8 @@ static void process_without_libtelem(void **state)
 	(void)state;
 
 	assert_error(telemtop("lines", pid_of(sleeper)), 4,
-		     "telemtop: PID %s (sleep): does not link libtelem\n  Link libtelem and call telem_start() to see inside it.\n",
-		     pid_of(sleeper));
+		     "telemtop: PID %s (sleep): does not link libtelem\n  Link libtelem and call telem_start() to see "
+		     "inside it.\n", pid_of(sleeper));
 	assert_screen_error(pid_of(sleeper), 4, "(sleep): does not link libtelem");
 }
 
@@ -99,7 +101,8 @@ static void process_with_libtelem_that_did_not_start_it(void **state)
 
 	assert_error(telemtop("once", pid_of(demo)), 4,
 		     "telemtop: PID %s (telem-demo): links libtelem, but telemetry was not started\n"
-		     "  It must call telem_start(). Looked for %s/telem/%s.sock.\n", pid_of(demo), fixture->dir, pid_of(demo));
+		     "  It must call telem_start(). Looked for %s/telem/%s.sock.\n", pid_of(demo), fixture->dir,
+		     pid_of(demo));
 }
 
 /* Of our own user, or we are root; and still the kernel does not let us look. */
@@ -165,11 +168,12 @@ static void program_of_another_user(void **state)
 	demo = demo_start(fixture);
 	assert_error(run("setpriv", "--reuid=65534", "--clear-groups", bin("telemtop"), "once", pid_of(demo)), 5,
 		     "telemtop: PID %s (telem-demo): permission denied on %s/telem/%s.sock\n"
-		     "  It belongs to user root (0); you are nobody (65534). Run as root, or start it with TELEM=\"sink=tcp:127.0.0.1:7070\".\n",
-		     pid_of(demo), fixture->dir, pid_of(demo));
+		     "  It belongs to user root (0); you are nobody (65534). Run as root, or start it with "
+		     "TELEM=\"sink=tcp:127.0.0.1:7070\".\n", pid_of(demo), fixture->dir, pid_of(demo));
 	assert_error(run("setpriv", "--reuid=65534", "--clear-groups", bin("telemtop"), "once",
 			 fmt("unix:%s", demo_socket(fixture, demo))), 5,
-		     "telemtop: unix:%s: permission denied\n  Run as the program's user or as root.\n", demo_socket(fixture, demo));
+		     "telemtop: unix:%s: permission denied\n  Run as the program's user or as root.\n",
+		     demo_socket(fixture, demo));
 }
 
 /* ---- connections ---- */
@@ -180,16 +184,18 @@ static void connection_refused(void **state)
 
 	assert_error(telemtop("once", fmt("tcp:127.0.0.1:%s", port)), 6,
 		     "telemtop: tcp:127.0.0.1:%s: connection refused\n"
-		     "  Nothing listens there. Is the target running, and started with TELEM=\"sink=tcp:127.0.0.1:%s\"?\n", port, port);
+		     "  Nothing listens there. Is the target running, and started with "
+		     "TELEM=\"sink=tcp:127.0.0.1:%s\"?\n", port, port);
 	assert_screen_error(fmt("tcp:127.0.0.1:%s", port), 6, ": connection refused");
 	close(serve_unix(path));
 	assert_error(telemtop("once", path), 6,
 		     "telemtop: %s: connection refused\n"
-		     "  Nobody listens on that socket any more. telemtop list shows the programs that can be monitored.\n", path);
+		     "  Nobody listens on that socket any more. telemtop list shows the programs that can be "
+		     "monitored.\n", path);
 	unlink(path);
 	assert_error(telemtop("once", fmt("unix:%s", path)), 3,
-		     "telemtop: unix:%s: no such socket\n  Start the program first; telemtop list shows those that can be monitored.\n",
-		     path);
+		     "telemtop: unix:%s: no such socket\n  Start the program first; telemtop list shows those that can "
+		     "be monitored.\n", path);
 }
 
 /* Starts `telemtop once`, lets it call, answers with these bytes and hangs up. */
@@ -239,7 +245,8 @@ static void somebody_listens_and_says_nothing(void **state)
 
 	assert_error(telemtop("once", "--timeout", "1", path), 6,
 		     "telemtop: %s: no answer within 1 s\n"
-		     "  Somebody listens there, but says nothing. Is the program stopped, or is it one without libtelem?\n", path);
+		     "  Somebody listens there, but says nothing. Is the program stopped, or is it one without "
+		     "libtelem?\n", path);
 	close(fd);
 }
 
@@ -279,18 +286,22 @@ static void files_that_are_no_recordings(void **state)
 		     "  Recordings are made by telemtop record, R in the screen, or TELEM=\"sink=file:PATH\".\n", notes);
 	assert_screen_error(notes, 8, "not a telemtop recording (starts with \"# Notes·buy \")");
 	assert_error(telemtop("once", empty), 8,
-		     "telemtop: %s: the file is empty\n  A recording begins to be readable when its program has started.\n", empty);
+		     "telemtop: %s: the file is empty\n  A recording begins to be readable when its program has "
+		     "started.\n", empty);
 	assert_error(telemtop("once", fixture->dir), 8,
-		     "telemtop: %s: is a directory\n  Give a PID, a program's name, a socket, a FIFO or a recording.\n", fixture->dir);
+		     "telemtop: %s: is a directory\n  Give a PID, a program's name, a socket, a FIFO or a recording.\n",
+		     fixture->dir);
 	assert_error(telemtop("once", missing), 3,
-		     "telemtop: %s: no such file\n  Give a PID, a program's name, a socket, a FIFO or a recording.\n", missing);
+		     "telemtop: %s: no such file\n  Give a PID, a program's name, a socket, a FIFO or a recording.\n",
+		     missing);
 	wire_init(&wire, 1);
 	wire_hello(&wire);
 	wire_close(&wire);
 	fixture_write(none, (const char *)wire.bytes, wire.count);
 	wire_fini(&wire);
 	assert_error(telemtop("once", none), 8,
-		     "telemtop: %s: holds no whole tick of a recording\n  It was cut right at its beginning, or is none.\n", none);
+		     "telemtop: %s: holds no whole tick of a recording\n  It was cut right at its beginning, or is "
+		     "none.\n", none);
 	assert_code(run("/bin/sh", "-c", fmt("%s lines - <%s", bin("telemtop"), notes)), 8);
 	assert_code(run("/bin/sh", "-c", fmt("%s lines - </dev/null", bin("telemtop"))), 8);
 }
@@ -308,7 +319,8 @@ static void file_that_may_not_be_read(void **state)
 	chmod(fixture->dir, 0755);
 	chmod(path, 0600);
 	assert_error(run("setpriv", "--reuid=65534", "--clear-groups", bin("telemtop"), "once", path), 5,
-		     "telemtop: %s: permission denied\n  Give a PID, a program's name, a socket, a FIFO or a recording.\n", path);
+		     "telemtop: %s: permission denied\n  Give a PID, a program's name, a socket, a FIFO or a "
+		     "recording.\n", path);
 }
 
 /* ---- the command line ---- */
@@ -326,8 +338,10 @@ static void wrong_options(void **state)
 	assert_error(telemtop("--color", "red", "x"), 2, "telemtop: bad color: \"red\"\n  Give auto, always or never.\n");
 	assert_error(telemtop("record", "--size", "-1", "x"), 2, "telemtop: bad size: \"-1\"\n  Give bytes: 500M, 2G\n");
 	assert_error(telemtop("lines"), 2,
-		     "telemtop: a target is missing\n  Give a PID, a name, an address or a recording; telemtop ps lists programs.\n");
-	assert_error(telemtop("lines", "a", "b"), 2, "telemtop: unexpected argument: \"b\"\n  telemtop --help shows what goes where.\n");
+		     "telemtop: a target is missing\n  Give a PID, a name, an address or a recording; telemtop ps lists "
+		     "programs.\n");
+	assert_error(telemtop("lines", "a", "b"), 2,
+		     "telemtop: unexpected argument: \"b\"\n  telemtop --help shows what goes where.\n");
 	assert_error(telemtop("set", "1"), 2, "telemtop: set: a level is missing\n  For example: telemtop set 1 mem=all\n");
 	assert_error(telemtop("once", "tcp:nohost"), 2,
 		     "telemtop: tcp:nohost: not HOST:PORT\n  For example: tcp:127.0.0.1:4711 or listen:4712\n");

@@ -21,7 +21,8 @@ static const char *const busy[] = { "--rate", "250", "--heap", "1M", NULL };
 static void assert_balanced(const char *target)
 {
 	json_t *json = once(target);
-	int64_t emitted = figure(json, "link.emitted"), taken = figure(json, "link.taken"), dropped = figure(json, "link.dropped");
+	int64_t emitted = figure(json, "link.emitted"), taken = figure(json, "link.taken"),
+		dropped = figure(json, "link.dropped");
 
 	assert_true(emitted > 0);
 	assert_true(emitted >= taken + dropped);
@@ -76,8 +77,8 @@ static void next_reader_of_a_fifo_is_greeted_behind_the_killed_ones_leftovers(vo
 	struct proc *demo = demo_start(*state, .telem = fmt("sink=%s;index=all;mem=all", target), .args = busy);
 
 	for (int i = 0; i < 3; i++) {
-		struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", target), .in = PROC_NULL,
-						.out = PROC_PIPE, .err = PROC_PIPE);
+		struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", target),
+						.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
 		json_t *json;
 
 		proc_wait_text(lines, PROC_OUT, " live ", MS);
@@ -98,8 +99,8 @@ static void killed_program_ended_without_goodbye_and_its_picture_stays(void **st
 {
 	struct proc *demo = demo_start(*state, .args = busy);
 	struct term *term = screen_start(24, 80, "-d", "0.1", pid_of(demo));
-	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", pid_of(demo)), .in = PROC_NULL,
-					.out = PROC_PIPE, .err = PROC_PIPE);
+	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", pid_of(demo)),
+					.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
 	struct said said;
 
 	term_wait_row_matches(term, 1, "^mem [1-9].* ev [1-9]", MS);
@@ -116,15 +117,16 @@ static void killed_program_ended_without_goodbye_and_its_picture_stays(void **st
 	screen_quit(term);
 	said = said_of(lines, MS);
 	assert_code(said, 6);
-	assert_string_equal(said.err, fmt("telemtop: %s: connection lost\n  The target ended without goodbye.\n", pid_of(demo)));
+	assert_string_equal(said.err, fmt("telemtop: %s: connection lost\n  The target ended without goodbye.\n",
+					  pid_of(demo)));
 }
 
 static void program_that_ends_says_goodbye(void **state)
 {
 	struct proc *demo = demo_start(*state, .telem = "index=all", .args = busy);
 	struct term *term = screen_start(24, 80, "-d", "0.1", "-p", "8", pid_of(demo));
-	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", pid_of(demo)), .in = PROC_NULL,
-					.out = PROC_PIPE, .err = PROC_PIPE);
+	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", pid_of(demo)),
+					.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
 	struct said said;
 
 	term_wait_row_matches(term, 1, " ev [1-9]", MS);
@@ -261,7 +263,8 @@ static void restarted_program_is_offered_and_followed(void **state)
 	HOLDS_FOR(!term_has(term, "is back as PID"), 1200);
 	assert_false(proc_exited(beside));
 	second = demo_start(*state, .name = name);
-	term_wait_row_matches(term, 22, fmt("%s is back as PID %s\\. Enter: follow it, Esc: stay here", name, pid_of(second)), MS);
+	term_wait_row_matches(term, 22, fmt("%s is back as PID %s\\. Enter: follow it, Esc: stay here", name,
+					    pid_of(second)), MS);
 	/* Offered, not assumed. */
 	assert_true(term_row_matches(term, 0, "ENDED without goodbye"));
 	term_keys(term, "enter");
@@ -280,15 +283,16 @@ static void assert_reconnects(struct fixture *fixture, const char *target)
 		telem = fmt("sink=%s", target);
 	first = demo_start(fixture, .telem = telem);
 	term = screen_start(24, 80, "-d", "0.1", "-c", "mem=all", target);
-	lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", target), .in = PROC_NULL, .out = PROC_PIPE,
-			   .err = PROC_PIPE);
+	lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", target), .in = PROC_NULL,
+			   .out = PROC_PIPE, .err = PROC_PIPE);
 
 	term_wait_row_matches(term, 0, fmt(" %s @.*LIVE", pid_of(first)), MS);
 	ASK_UNTIL(!strcmp(level_now(pid_of(first), "mem"), "all"), MS);
 	proc_wait_text(lines, PROC_OUT, " live ", MS);
 	proc_signal(first, SIGKILL);
 	term_wait_row_matches(term, 0, " LOST 00:0[0-9]", MS);
-	term_wait_row_matches(term, 22, "Connection lost\\. Retry [0-9]+ .+ \\^R tries now\\. The last picture is kept\\.", MS);
+	term_wait_row_matches(term, 22,
+			      "Connection lost\\. Retry [0-9]+ .+ \\^R tries now\\. The last picture is kept\\.", MS);
 	assert_true(term_row_matches(term, 1, "^mem "));
 	proc_mark(lines, PROC_OUT);
 	second = demo_start(fixture, .telem = telem);
@@ -317,7 +321,8 @@ static void read_burst(struct said said, int64_t *emitted, int64_t *delivered, i
 	long long numbers[3];
 
 	assert_code(said, 0);
-	assert_int_equal(sscanf(said.out, "emitted %lld delivered %lld dropped %lld", &numbers[0], &numbers[1], &numbers[2]), 3);
+	assert_int_equal(sscanf(said.out, "emitted %lld delivered %lld dropped %lld", &numbers[0], &numbers[1],
+				&numbers[2]), 3);
 	*emitted = numbers[0];
 	*delivered = numbers[1];
 	*dropped = numbers[2];
@@ -343,7 +348,8 @@ static void million_events_are_delivered_or_counted_as_dropped(void **state)
 	assert_int_equal(figure(class, "received"), delivered);
 	assert_int_equal(figure(class, "dropped") + figure(class, "lost"), dropped);
 	assert_int_equal(figure(json, "link.emitted"), figure(json, "link.taken") + figure(json, "link.dropped"));
-	assert_int_equal(figure(json, "link.events") + figure(json, "link.lost_events") + figure(json, "link.dropped_events"), emitted);
+	assert_int_equal(figure(json, "link.events") + figure(json, "link.lost_events") +
+			 figure(json, "link.dropped_events"), emitted);
 	assert_true(figure(json, "link.balanced"));
 	json_decref(json);
 }

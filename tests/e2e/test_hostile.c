@@ -20,11 +20,12 @@
 
 /* Title, colour and clearing by C0; CSI as one C1 character, also as a bare byte; both kinds
  * of writing direction; line breaks, a bell, DEL, and bytes that are no UTF-8. */
-#define HARM "\033]0;PWNED\007\033[31mRED\033[2J\xc2\x9b" "31m\x9b" "5m\xe2\x80\xaertl\xe2\x81\xa6iso\xe2\x80\xa8ls\r\nCRLF\b\t\x7f\xff\xfe\xc0\x80"
+#define HARM "\033]0;PWNED\007\033[31mRED\033[2J\xc2\x9b" "31m\x9b" "5m\xe2\x80\xaertl" \
+	"\xe2\x81\xa6iso\xe2\x80\xa8ls\r\nCRLF\b\t\x7f\xff\xfe\xc0\x80"
 
 static const char *const raw_harm[] = {
-	"\033]0;PWNED", "\033[31mRED", "RED\033[2J", "\007", "\xc2\x9b", "\x9b" "5m", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\xa8",
-	"\r\nCRLF", "CRLF\b", "\x7f", "\xff", "\xfe", "\xc0\x80",
+	"\033]0;PWNED", "\033[31mRED", "RED\033[2J", "\007", "\xc2\x9b", "\x9b" "5m", "\xe2\x80\xae", "\xe2\x81\xa6",
+	"\xe2\x80\xa8", "\r\nCRLF", "CRLF\b", "\x7f", "\xff", "\xfe", "\xc0\x80",
 };
 
 static void tell(struct wire *wire, uint64_t tick)
@@ -33,21 +34,24 @@ static void tell(struct wire *wire, uint64_t tick)
 	struct number books[] = { number_of(0), number_of(tick * 2), number_of(0), number_of(tick * 2) };
 
 	for (uint64_t site = 1; site <= 5; site++) {
-		struct number row[] = { number_of(site), number_of(tick * 100), number_of(tick * 100000), number_of(1000), number_of(90000) };
+		struct number row[] = { number_of(site), number_of(tick * 100), number_of(tick * 100000), number_of(1000),
+					number_of(90000) };
 		struct number pairs[] = { number_of(100), number_of(tick * 100) };
 
 		for (uint64_t task = 0; task <= 2; task += 2) {
 			wire_add(wire, VALUES, values, .tick = tick, .task = task, .rows = { row, 5 });
 			if (site <= 2)
-				wire_add(wire, BUCKETS, buckets, .tick = tick, .task = task, .site = site, .pairs = { pairs, 2 });
+				wire_add(wire, BUCKETS, buckets, .tick = tick, .task = task, .site = site,
+					 .pairs = { pairs, 2 });
 		}
 	}
 	wire_log(wire, HARM, sizeof HARM - 1);
 	wire_add(wire, LOG, log, .task = 2, .site = 6, .time_ns = time_ns, .severity = 4, .text = text_of(HARM));
-	wire_add(wire, LEVEL, level, .time_ns = time_ns, .class_id = 0, .level = LEVEL_ALL, .own_level = LEVEL_SUM, .leases = 1,
-		 .by = text_of(HARM));
+	wire_add(wire, LEVEL, level, .time_ns = time_ns, .class_id = 0, .level = LEVEL_ALL, .own_level = LEVEL_SUM,
+		 .leases = 1, .by = text_of(HARM));
 	wire_add(wire, BOOKS, books, .tick = tick, .task = 0, .rows = { books, 4 });
-	wire_add(wire, SNAPSHOT, snapshot, .tick = tick, .time_ns = time_ns, .real_ns = 1700000000000000000 + tick * 1000000000,
+	wire_add(wire, SNAPSHOT, snapshot, .tick = tick, .time_ns = time_ns,
+		 .real_ns = 1700000000000000000 + tick * 1000000000,
 		 .interval_ns = tick > 1 ? 1000000000 : 0, .rss_bytes = 1 << 20, .thread_count = 1);
 	wire_close(wire);
 }
@@ -64,12 +68,15 @@ static void make_stream(struct wire *wire)
 	hello.hello.version = text_of("v" HARM);
 	hello.hello.control = 1;
 	wire_message(wire, &hello);
-	wire_add(wire, CLASS, class, .id = 0, .name = text_of("c" HARM), .help = text_of(HARM), .level = LEVEL_ALL, .own_level = LEVEL_SUM);
-	wire_add(wire, CLASS, class, .id = 1, .name = text_of("log"), .help = text_of(HARM), .level = LEVEL_ALL, .own_level = LEVEL_ALL);
+	wire_add(wire, CLASS, class, .id = 0, .name = text_of("c" HARM), .help = text_of(HARM), .level = LEVEL_ALL,
+		 .own_level = LEVEL_SUM);
+	wire_add(wire, CLASS, class, .id = 1, .name = text_of("log"), .help = text_of(HARM), .level = LEVEL_ALL,
+		 .own_level = LEVEL_ALL);
 	for (uint64_t site = 1; site <= 6; site++) {
 		static const uint64_t kinds[] = { 0, SITE_SPAN, SITE_VALUE, SITE_COUNTER, SITE_GAUGE, SITE_ALLOC, SITE_LOG };
 
-		wire_add(wire, SITE, site, .id = site, .class_id = site == 6, .kind = kinds[site], .unit = site == 1, .level = LEVEL_ALL,
+		wire_add(wire, SITE, site, .id = site, .class_id = site == 6, .kind = kinds[site], .unit = site == 1,
+			 .level = LEVEL_ALL,
 			 .own_level = LEVEL_OWN, .name = text_of("s" HARM), .file = text_of("/src/" HARM), .line = 1,
 			 .fields = { fields, 2 });
 	}
@@ -148,8 +155,8 @@ static void assert_screen_harmless(struct term *term)
 static void look_everywhere(const char *path, const char *const *env)
 {
 	static const char *const panels[] = { "0", "1", "2", "3", "8" };
-	struct term *term = term_start(.argv = PROC_LIST(bin("telemtop"), "replay", "--speed", "100", path), .env = env, .rows = 50,
-				       .cols = 200);
+	struct term *term = term_start(.argv = PROC_LIST(bin("telemtop"), "replay", "--speed", "100", path), .env = env,
+				       .rows = 50, .cols = 200);
 
 	term_wait_row_matches(term, 0, "PWNED", MS);
 	term_wait_row_matches(term, 0, "at its end", MS);
@@ -204,7 +211,8 @@ static void answers_do_no_harm(void **state)
 
 	/* Its classes are listed. */
 	make_stream(&wire);
-	set = proc_start(.argv = PROC_LIST(bin("telemtop"), "set", path, "nope=all"), .in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
+	set = proc_start(.argv = PROC_LIST(bin("telemtop"), "set", path, "nope=all"), .in = PROC_NULL, .out = PROC_PIPE,
+			 .err = PROC_PIPE);
 	fd = serve_accept(listen_fd);
 	say(fd, &wire);
 	tell(&wire, 5);
@@ -218,7 +226,8 @@ static void answers_do_no_harm(void **state)
 	for (uint64_t request = 1; request <= 8; request++)
 		wire_add(&wire, ACK, ack, .request = request, .code = ACK_DENIED, .text = text_of(HARM));
 	wire_close(&wire);
-	set = proc_start(.argv = PROC_LIST(bin("telemtop"), "set", path, "log=off"), .in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
+	set = proc_start(.argv = PROC_LIST(bin("telemtop"), "set", path, "log=off"), .in = PROC_NULL, .out = PROC_PIPE,
+			 .err = PROC_PIPE);
 	fd = serve_accept(listen_fd);
 	say(fd, &wire);
 	close(fd);

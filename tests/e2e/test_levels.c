@@ -135,7 +135,8 @@ static void what_a_task_holds_is_listed(void **state)
 	struct said said;
 	json_t *list;
 
-	ASK_UNTIL((said = telemtop("held", "--json", pid_of(demo), "indexing"), said.code == 0 && said.out[0] == '[' && said.out[1] == '{'), MS);
+	ASK_UNTIL((said = telemtop("held", "--json", pid_of(demo), "indexing"), said.code == 0 && said.out[0] == '[' &&
+		   said.out[1] == '{'), MS);
 	list = json_loads(said.out, 0, NULL);
 	assert_true(json_is_array(list));
 	assert_true(json_integer_value(json_object_get(json_array_get(list, 0), "bytes")) > 0);
@@ -241,7 +242,8 @@ static void tcp_is_for_looking_unless_the_program_says_control(void **state)
 
 	assert_code(said, 5);
 	assert_string_equal(said.out, "");
-	assert_has(said.err, fmt("telemtop: %s: refused: this way is for looking only; use the Unix socket, or start the program with ,control\n", target));
+	assert_has(said.err, fmt("telemtop: %s: refused: this way is for looking only; use the Unix socket, or start "
+				 "the program with ,control\n", target));
 	assert_string_equal(levels_now(pid_of(demo), "mem"), "sum/sum");
 	term = screen_start(24, 120, target);
 	term_wait_text(term, "LIVE", MS);

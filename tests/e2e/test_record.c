@@ -60,8 +60,8 @@ static void recording_shows_what_was_seen_live(void **state)
 	enum { FIGURES = 53 };       /* columns time to ev/s */
 	const char *path = fixture_path(*state, "r.telem");
 	struct proc *demo = demo_start(*state, .args = fast);
-	struct proc *live = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", pid_of(demo)), .in = PROC_NULL,
-				       .out = PROC_PIPE, .err = PROC_PIPE);
+	struct proc *live = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.1", pid_of(demo)),
+				       .in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
 	struct said said;
 	const char *line;
 	int lines = 0;
@@ -164,7 +164,8 @@ static void files_are_not_overwritten_without_force(void **state)
 	fixture_write(path, "precious", 8);
 	said = telemtop("record", "-d", "0.1", "-o", path, "--for", "300ms", pid_of(demo));
 	assert_code(said, 10);
-	assert_string_equal(said.err, fmt("telemtop: %s: the file is there already\n  Choose another name, or give --force.\n", path));
+	assert_string_equal(said.err,
+			    fmt("telemtop: %s: the file is there already\n  Choose another name, or give --force.\n", path));
 	term = screen_start(24, 120, "-d", "0.1", "-r", path, pid_of(demo));
 	term_wait_row_matches(term, 22, "the file is there already", MS);
 	screen_quit(term);

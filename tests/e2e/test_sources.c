@@ -30,10 +30,11 @@ static void assert_lines(struct said said, int code, int lines)
 	assert_non_null(line);
 	assert_has(line, "time           mem   alloc/s  gc/s   gc%  tasks  ev/s   wire/s drop state  worst p99");
 	for (; (line = strtok_r(NULL, "\n", &save)); count++) {
-		char clock[16], memory[16], memory_unit[8], alloc[16], alloc_unit[8], gc[16], share[16], tasks[16], events[16];
+		char clock[16], memory[16], memory_unit[8], alloc[16], alloc_unit[8], gc[16], share[16], tasks[16],
+			events[16];
 
-		if (sscanf(line, "%15s %15s %7s %15s %7s %15s %15s %15s %15s", clock, memory, memory_unit, alloc, alloc_unit, gc,
-			   share, tasks, events) != 9 ||
+		if (sscanf(line, "%15s %15s %7s %15s %7s %15s %15s %15s %15s", clock, memory, memory_unit, alloc,
+			   alloc_unit, gc, share, tasks, events) != 9 ||
 		    strlen(clock) != 8 || !(strtod(memory, NULL) > 0) || events[0] < '1' || events[0] > '9') {
 			proc_printf("%s\n", line);
 			proc_failed("a line without memory or events", __FILE__, __LINE__);
@@ -93,7 +94,8 @@ static void fifo_that_the_program_opened_first(void **state)
 static void fifo_that_telemtop_opened_first(void **state)
 {
 	const char *path = fixture_path(*state, "t.fifo");
-	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.2", "-n", "3", fmt("fifo:%s", path)),
+	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.2", "-n", "3",
+							  fmt("fifo:%s", path)),
 					.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
 
 	WAIT_UNTIL(access(path, F_OK) == 0, MS);
@@ -104,7 +106,8 @@ static void fifo_that_telemtop_opened_first(void **state)
 static void program_that_connects_to_a_listening_telemtop(void **state)
 {
 	uint16_t port = fixture_free_port();
-	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.2", "-n", "3", fmt("listen:%u", port)),
+	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.2", "-n", "3",
+							  fmt("listen:%u", port)),
 					.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
 
 	demo_start(*state, .telem = fmt("sink=connect:127.0.0.1:%u", port), .args = fast);
@@ -155,7 +158,8 @@ static void recording_and_the_same_bytes_on_standard_input(void **state)
 static void waiting_telemtop_greets_a_program_that_starts_later(void **state)
 {
 	const char *name = fmt("e2e-%d", (int)getpid() % 100000);
-	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "--wait=20", "-d", "0.2", "-n", "3", name),
+	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "--wait=20", "-d", "0.2", "-n", "3",
+							  name),
 					.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
 
 	demo_start(*state, .name = name, .args = fast);
@@ -167,7 +171,8 @@ static void waiting_telemtop_meets_a_program_that_is_starting(void **state)
 {
 	proc_end(demo_start(*state, .args = fast));      /* makes the files to read */
 	for (int i = 0; i < 8; i++) {
-		struct proc *demo = proc_start(.argv = PROC_LIST(bin("telem-demo"), "--rate", "200", fixture_path(*state, "tree")),
+		struct proc *demo = proc_start(.argv = PROC_LIST(bin("telem-demo"), "--rate", "200",
+								 fixture_path(*state, "tree")),
 					       .in = PROC_NULL, .out = PROC_NULL, .err = PROC_NULL);
 
 		assert_lines(telemtop("lines", "--wait=10", "-d", "0.1", "-n", "1", fmt("%d", (int)proc_pid(demo))), 0, 1);
@@ -202,8 +207,8 @@ static void programs_are_listed(void **state)
 
 static void once_tells_everything_as_json(void **state)
 {
-	static const char *const keys[] = { "schema", "target", "time_ns", "state", "lost", "memory", "spans", "pairs", "tasks",
-					    "gc", "frames", "counters", "classes", "link" };
+	static const char *const keys[] = { "schema", "target", "time_ns", "state", "lost", "memory", "spans", "pairs",
+					    "tasks", "gc", "frames", "counters", "classes", "link" };
 	struct proc *demo = demo_start(*state, .args = fast);
 	json_t *json;
 	const json_t *span;

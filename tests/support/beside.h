@@ -1,6 +1,6 @@
 /* beside.h -- a reader beside the emitter, in one process: for tests of libtelem from inside. */
-#ifndef TESTS_SUPPORT_BESIDE_H
-#define TESTS_SUPPORT_BESIDE_H
+#ifndef TELEM_TESTS_SUPPORT_BESIDE_H
+#define TELEM_TESTS_SUPPORT_BESIDE_H
 
 #include "emitter/telem.h"
 #include "tests/support/fixture.h"

@@ -2,8 +2,8 @@
  *
  * Programs come from the build directory that the environment variable B names,
  * "build" without it. Everything is a child of proc.h and ends with the test. */
-#ifndef TESTS_SUPPORT_E2E_H
-#define TESTS_SUPPORT_E2E_H
+#ifndef TELEM_TESTS_SUPPORT_E2E_H
+#define TELEM_TESTS_SUPPORT_E2E_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -28,7 +28,8 @@ char *figures_json(const struct session *session)
 
 char *figures_essence(const struct session *session, bool from_start)
 {
-	static const char *const of_bytes[] = { "bytes", "blocks", "events", "bytes_per_s", "events_per_s", "lag_ns", "skipped_bytes" };
+	static const char *const of_bytes[] = { "bytes", "blocks", "events", "bytes_per_s", "events_per_s", "lag_ns",
+						"skipped_bytes" };
 	static const char *const since[] = { "received", "lost", "set_by" };
 	char *text = figures_json(session), *essence;
 	json_t *root = json_loads(text, 0, NULL), *class;

@@ -1,7 +1,7 @@
 /* figures.h -- all that a session's model knows, as the JSON of `telemtop once --json`, to
  * compare two of them; and how to feed one. */
-#ifndef TESTS_SUPPORT_FIGURES_H
-#define TESTS_SUPPORT_FIGURES_H
+#ifndef TELEM_TESTS_SUPPORT_FIGURES_H
+#define TELEM_TESTS_SUPPORT_FIGURES_H
 
 #include <stddef.h>
 

@@ -6,8 +6,8 @@
  * made), and the developer's TELEM* variables are gone. Children of proc.h and
  * term.h inherit that. fixture_teardown() ends all children, puts the environment
  * back and removes the directory with all that is in it. */
-#ifndef TESTS_SUPPORT_FIXTURE_H
-#define TESTS_SUPPORT_FIXTURE_H
+#ifndef TELEM_TESTS_SUPPORT_FIXTURE_H
+#define TELEM_TESTS_SUPPORT_FIXTURE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
  * kernel kills the children when the thread that started them dies. A child
  * gets a process group of its own, which goes down with it; a grandchild that
  * leaves the group is out of reach. One thread only, the one that runs tests. */
-#ifndef TESTS_SUPPORT_PROC_H
-#define TESTS_SUPPORT_PROC_H
+#ifndef TELEM_TESTS_SUPPORT_PROC_H
+#define TELEM_TESTS_SUPPORT_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -309,7 +309,8 @@ static void on_message(struct reader *reader, const struct message *message)
 	case KIND_SNAPSHOT: reader->snapshot = message->snapshot; break;
 	case KIND_SINK:
 		reader->sink = message->sink;
-		assert_int_equal(message->sink.taken, message->sink.delivered + message->sink.dropped + message->sink.queued);
+		assert_int_equal(message->sink.taken, message->sink.delivered + message->sink.dropped +
+				 message->sink.queued);
 		reader->greeting_count += reader->is_being_greeted;
 		reader->is_being_greeted = false;
 		break;

@@ -2,8 +2,8 @@
  *
  * Takes blocks and messages apart with protocol/ and nothing of the monitor. Any wrong
  * block, message, sequence or time fails the test at once. */
-#ifndef TESTS_SUPPORT_READER_H
-#define TESTS_SUPPORT_READER_H
+#ifndef TELEM_TESTS_SUPPORT_READER_H
+#define TELEM_TESTS_SUPPORT_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

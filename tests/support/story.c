@@ -30,8 +30,8 @@ void story_fini(struct story *story)
 
 static void tell_class(struct story *story, uint64_t id, const char *name, uint64_t level)
 {
-	wire_add(&story->wire, CLASS, class, .id = id, .name = text_of(name), .help = text_of("of the story"), .level = level,
-		 .own_level = LEVEL_SUM);
+	wire_add(&story->wire, CLASS, class, .id = id, .name = text_of(name), .help = text_of("of the story"),
+		 .level = level, .own_level = LEVEL_SUM);
 }
 
 static void tell_site(struct story *story, uint64_t id, uint64_t class_id, uint64_t kind, uint64_t unit, const char *name)
@@ -81,7 +81,8 @@ static void tell_values(struct story *story, uint64_t task)
 			continue;
 		rows[count++] = number_of(site);
 		for (int i = 0; i < 4; i++)
-			rows[count++] = (int64_t)sums[site][i] < 0 ? (struct number){ sums[site][i], NUMBER_INT } : number_of(sums[site][i]);
+			rows[count++] = (int64_t)sums[site][i] < 0 ? (struct number){ sums[site][i], NUMBER_INT }
+								   : number_of(sums[site][i]);
 	}
 	if (count)
 		wire_add(&story->wire, VALUES, values, .tick = story->tick, .task = task, .rows = { rows, count });
@@ -94,7 +95,8 @@ static void tell_buckets(struct story *story, uint64_t task, uint64_t site, cons
 
 	for (uint32_t i = 0; i <= HISTOGRAM_BUCKETS; i++) {
 		if (count == 400 || (i == HISTOGRAM_BUCKETS && count)) {
-			wire_add(&story->wire, BUCKETS, buckets, .tick = story->tick, .task = task, .site = site, .pairs = { pairs, count });
+			wire_add(&story->wire, BUCKETS, buckets, .tick = story->tick, .task = task, .site = site,
+				 .pairs = { pairs, count });
 			count = 0;
 		}
 		if (i < HISTOGRAM_BUCKETS && buckets[i]) {
@@ -133,8 +135,10 @@ static void tell_figures(struct story *story, uint64_t interval_ns)
 	wire_add(&story->wire, SNAPSHOT, snapshot, .tick = story->tick, .time_ns = story->now_ns,
 		 .real_ns = 1700000000 * STORY_SECOND + story->now_ns - 6 * STORY_SECOND, .interval_ns = interval_ns,
 		 .rss_bytes = (50 << 20) + story->tick * 4096, .cpu_ns = story->tick * 400000000, .thread_count = 3,
-		 .telem_cpu_ns = story->tick * 2000000, .telem_bytes = 1 << 20, .event_cost_ps = 12000, .ring_permille = story->tick % 100);
-	wire_add(&story->wire, SINK, sink, .tick = story->tick, .taken = taken, .delivered = taken, .queue_bytes_max = 1 << 20, .viewers = 1);
+		 .telem_cpu_ns = story->tick * 2000000, .telem_bytes = 1 << 20, .event_cost_ps = 12000,
+		 .ring_permille = story->tick % 100);
+	wire_add(&story->wire, SINK, sink, .tick = story->tick, .taken = taken, .delivered = taken,
+		 .queue_bytes_max = 1 << 20, .viewers = 1);
 	wire_close(&story->wire);
 }
 
@@ -157,7 +161,8 @@ void story_greet(struct story *story)
 
 		/* HELLO tells the marker as well. */
 		while (check[-4] != 0x95 || check[-3] != KIND_CHECK)
-			check = memmem(check + 1, (size_t)(story->wire.bytes + story->wire.count - check) - 1, story->wire.marker, MARKER_BYTES);
+			check = memmem(check + 1, (size_t)(story->wire.bytes + story->wire.count - check) - 1,
+				       story->wire.marker, MARKER_BYTES);
 		bytes = (uint32_t)(check - 4 - (story->wire.bytes + at));
 		at += block_seal(story->wire.bytes + at, bytes, story->wire.marker, number);
 	}
@@ -183,7 +188,8 @@ static void add(struct story *story, uint64_t task, uint64_t site, uint64_t valu
 		story->buckets[1][site][histogram_index(value)]++;
 }
 
-static void allocate(struct story *story, uint64_t task, uint64_t site, uint64_t count, uint64_t bytes, uint64_t frees, uint64_t freed)
+static void allocate(struct story *story, uint64_t task, uint64_t site, uint64_t count, uint64_t bytes, uint64_t frees,
+		     uint64_t freed)
 {
 	const uint64_t more[4] = { count, bytes, frees, freed };
 
@@ -208,15 +214,15 @@ static void requests(struct story *story)
 		events[count++] = (struct event){ duration / 7, i * 1000 + 1, STORY_SIZE };
 		story->taken[STORY_NET] += 2;
 		if (count == 200 || i + 1 == story->events_a_tick) {
-			wire_add(&story->wire, BATCH, batch, .task = STORY_MAIN, .seq = 0, .base_ns = story->now_ns - STORY_SECOND / 2,
-				 .events = { events, count });
+			wire_add(&story->wire, BATCH, batch, .task = STORY_MAIN, .seq = 0,
+				 .base_ns = story->now_ns - STORY_SECOND / 2, .events = { events, count });
 			count = 0;
 		}
 	}
 	wire_add(&story->wire, RECORD, record, .task = STORY_MAIN, .site = STORY_DONE, .time_ns = story->now_ns - 1000,
 		 .values = { (const struct number[]){ number_of(200), { 0x3fe0000000000000, NUMBER_DOUBLE } }, 2 });
-	wire_add(&story->wire, LOG, log, .task = STORY_WORKER, .site = STORY_LINE, .time_ns = story->now_ns - 500, .severity = 2,
-		 .text = text_of("evicted a few"));
+	wire_add(&story->wire, LOG, log, .task = STORY_WORKER, .site = STORY_LINE, .time_ns = story->now_ns - 500,
+		 .severity = 2, .text = text_of("evicted a few"));
 	story->sums[0][STORY_DONE][0]++;
 	story->sums[0][STORY_LINE][0]++;
 	story->taken[STORY_NET]++;
@@ -235,7 +241,8 @@ static void tasks(struct story *story)
 	allocate(story, STORY_WORKER, STORY_LEAF, 1, 64, 3, 192);       /* frees what main made */
 	allocate(story, STORY_MAIN, STORY_LEAF, 4, 256, 0, 0);
 	if (story->worker - story->first_worker > 3) {
-		uint64_t *ended = story->sums[TASK_ENDED][STORY_NODE], *its = sums_of(story, story->first_worker)[STORY_NODE];
+		uint64_t *ended = story->sums[TASK_ENDED][STORY_NODE],
+			*its = sums_of(story, story->first_worker)[STORY_NODE];
 
 		wire_add(&story->wire, TASK, task, .id = story->first_worker++, .ended = 1);
 		for (int i = 0; i < 4; i++)
@@ -278,6 +285,7 @@ void story_bye(struct story *story)
 		taken += story->taken[i];
 		dropped += story->dropped[i];
 	}
-	wire_add(&story->wire, BYE, bye, .time_ns = story->now_ns, .emitted = taken + dropped, .delivered = taken, .dropped = dropped);
+	wire_add(&story->wire, BYE, bye, .time_ns = story->now_ns, .emitted = taken + dropped, .delivered = taken,
+		 .dropped = dropped);
 	wire_close(&story->wire);
 }

@@ -3,14 +3,15 @@
  * Two classes at level all, one at sum, log lines; a span, a value, two types, a counter, a
  * gauge and an event; tasks that come and go. Figures and books agree with the events, so
  * a reader that hears all of it finds nothing lost. The same calls make the same bytes. */
-#ifndef TESTS_SUPPORT_STORY_H
-#define TESTS_SUPPORT_STORY_H
+#ifndef TELEM_TESTS_SUPPORT_STORY_H
+#define TELEM_TESTS_SUPPORT_STORY_H
 
 #include "protocol/histogram.h"
 #include "tests/support/wire.h"
 
 enum { STORY_MEM, STORY_NET, STORY_LOG, STORY_CLASSES };
-enum { STORY_REQUEST = 1, STORY_SIZE, STORY_NODE, STORY_LEAF, STORY_BYTES_IN, STORY_CLIENTS, STORY_DONE, STORY_LINE, STORY_SITES };
+enum { STORY_REQUEST = 1, STORY_SIZE, STORY_NODE, STORY_LEAF, STORY_BYTES_IN, STORY_CLIENTS, STORY_DONE, STORY_LINE,
+       STORY_SITES };
 enum { STORY_MAIN = 2, STORY_WORKER, STORY_TASKS = 16 };
 #define STORY_SECOND 1000000000ull
 /* Of the first tick. */

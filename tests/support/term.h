@@ -9,8 +9,8 @@
  * key can have brought.
  *
  * Rows and columns count from 0. Text is UTF-8. */
-#ifndef TESTS_SUPPORT_TERM_H
-#define TESTS_SUPPORT_TERM_H
+#ifndef TELEM_TESTS_SUPPORT_TERM_H
+#define TELEM_TESTS_SUPPORT_TERM_H
 
 #include <stdbool.h>
 #include <stddef.h>

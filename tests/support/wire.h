@@ -2,8 +2,8 @@
  * messages shown as text, and answers put together so that they can be compared.
  *
  * Everything is deterministic; randomness comes from a seed that the test prints. */
-#ifndef TESTS_SUPPORT_WIRE_H
-#define TESTS_SUPPORT_WIRE_H
+#ifndef TELEM_TESTS_SUPPORT_WIRE_H
+#define TELEM_TESTS_SUPPORT_WIRE_H
 
 #include <stddef.h>
 #include <stdint.h>
