@@ -57,7 +57,7 @@ static int add(struct telem_class *cls, const char *path, enum telem_reporter_ki
 		if (!reporter)
 			return -ENOMEM;
 		snprintf(reporter->path, sizeof reporter->path, "%s", path);
-		reporter->site = (struct telem_site){ .kind = TELEM_KIND_GAUGE_, .unit = unit, .cls = cls,
+		reporter->site = (struct telem_site){ .kind = TELEM_KIND_GAUGE_, .unit = (uint8_t)unit, .cls = cls,
 						      .name = reporter->path, .file = "" };
 		reporter->next = reporters;
 		reporters = reporter;

@@ -24,7 +24,7 @@
 	"\xe2\x81\xa6iso\xe2\x80\xa8ls\r\nCRLF\b\t\x7f\xff\xfe\xc0\x80"
 
 static const char *const raw_harm[] = {
-	"\033]0;PWNED", "\033[31mRED", "RED\033[2J", "\007", "\xc2\x9b", "\x9b" "5m", "\xe2\x80\xae", "\xe2\x81\xa6",
+	"\033]0;PWNED", "\033[31mRED", "RED\033[2J", "\007", "\xc2\x9b", ("\x9b" "5m"), "\xe2\x80\xae", "\xe2\x81\xa6",
 	"\xe2\x80\xa8", "\r\nCRLF", "CRLF\b", "\x7f", "\xff", "\xfe", "\xc0\x80",
 };
 
