@@ -28,7 +28,7 @@ row() {
 	case $1 in
 	protocol) echo "protocol/[a-z0-9_]*\.(h|def) $sockets|$files|pthread|time|sys/time|event2|jansson|curses|poll $clock" ;;
 	widgets) echo "widgets/[a-z_]*\.h $sockets|pthread|event2|msgpack|jansson $clock" ;;
-	emitter) echo "emitter/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
+	emitter) echo "telem_inline\.h|emitter/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
 	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.h $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
 	monitor/panels) echo "monitor/(model|panels)/[a-z_]*\.h|widgets/[a-z_]*\.h|protocol/(histogram|limits|message)\.h $sockets|$files|sys/time|pthread|$libraries $clock" ;;
 	monitor) echo "(monitor|monitor/model|monitor/panels|widgets|protocol)/[a-z0-9_]*\.h msgpack|pthread $none" ;;
@@ -97,6 +97,7 @@ must monitor '#include <event2/event.h>' good
 must monitor '#include "emitter/telem.h"' bad
 must monitor '#include <msgpack.h>' bad
 must demo '#include "emitter/telem.h"' good
+must demo '#include "emitter/telem_inline.h"' bad
 must demo '#include "emitter/ring.h"' bad
 must demo '#include "protocol/message.h"' bad
 must demo '#include "telem.h"' bad
