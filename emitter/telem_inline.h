@@ -64,7 +64,10 @@ struct telem_site {
 struct telem_cell {
 	uint64_t count;            /* events, or allocations of a type */
 	uint64_t sum;              /* of the values; the bytes allocated of a type; the value of a gauge */
-	uint64_t min, max;         /* of the values; frees and freed bytes of a type; a log's burst: when it began, its lines */
+	/* min and max are of the values. A type of allocations, and a tag, has free_count and freed_bytes instead. A log
+	 * keeps in min when its present burst of lines began, and in max how many lines it has. */
+	__extension__ union { uint64_t min, free_count; };
+	__extension__ union { uint64_t max, freed_bytes; };
 	uint64_t *buckets;         /* the histogram, or NULL */
 	uint64_t streamed;         /* events, or allocations of a type */
 	/* streamed_frees is for types of allocations. begun is for spans of which one in some is timed: how many
@@ -316,11 +319,11 @@ TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t 
 		return;
 	}
 	telem_heap_(-(int64_t)bytes, true);
-	telem_add_(&cell->max, bytes);
+	telem_add_(&cell->freed_bytes, bytes);
 	if (TELEM_UNLIKELY_(level >= TELEM_ALL))
 		telem_stream_free_(site, cell, bytes);
 	else
-		telem_add_(&cell->min, 1);
+		telem_add_(&cell->free_count, 1);
 }
 
 /* Does the span that begins now go without being timed? It is counted then. Handlers are called for
