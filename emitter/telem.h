@@ -384,7 +384,7 @@ struct telem_frame_info {
 	uint64_t number;           /* how many frames of the name have ended, this one included */
 	uint64_t time_ns;          /* when it ended, by CLOCK_MONOTONIC */
 	uint64_t duration_ns;
-	int64_t heap_bytes;        /* live bytes at its end; below 0 when frees were counted without their allocations */
+	int64_t heap_bytes;        /* live bytes at its end; below 0 when only the frees were counted */
 	int64_t heap_peak;         /* the most live bytes since the previous frame of the name ended */
 	uint64_t allocations;
 	uint64_t logs[5];          /* log lines by severity */
@@ -619,7 +619,7 @@ int telem_set_ring_bytes(size_t bytes);
 enum telem_policy {
 	TELEM_DROP = 0,      /* the new event is lost (the default) */
 	TELEM_OVERWRITE = 1, /* the oldest events are lost: what a flight recorder needs */
-	TELEM_BLOCK = 2      /* the thread waits up to the timeout while a viewer is connected; then the event is lost */
+	TELEM_BLOCK = 2      /* the thread waits up to the timeout while there is a viewer; then the event is lost */
 };
 /* Sets the policy; timeout_ns is for TELEM_BLOCK, at most 10 s. Returns 0 or -EINVAL. */
 int telem_set_policy(enum telem_policy policy, uint64_t timeout_ns);
@@ -633,7 +633,7 @@ int telem_set_policy(enum telem_policy policy, uint64_t timeout_ns);
 struct telem_statistics {
 	uint64_t emitted;          /* events at level all */
 	uint64_t delivered;        /* taken whole by the kernel for at least one sink */
-	uint64_t dropped;          /* lost: a ring or queue full, a sink gone, an event too big, nobody connected at the stop */
+	uint64_t dropped;          /* lost: ring or queue full, sink gone, event too big, no viewer at the stop */
 	uint64_t queued;           /* in rings and queues now */
 	uint64_t bytes_sent;       /* handed to the kernel, over all sinks */
 	uint64_t memory_bytes;     /* held by the library now */

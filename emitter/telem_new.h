@@ -1,9 +1,10 @@
 /* telem_new.h -- operator new and delete of a C++17 program, counted as the type "operator new".
  *
- * Include it in one source file, at file scope: it replaces the global operators, all forms.
- * What they give comes from malloc() and counts with the size malloc() really gave; frees,
- * lifetimes and tags (TELEM_ALLOC_TAG) as for telem_malloc(). What TELEM_NEW counts by its
- * type counts here as well: use one of the two. */
+ * Include this file in one source file of the program, at file scope: it replaces all forms of the
+ * global operators. They take their memory from malloc() and count the size that malloc() really
+ * gave. Frees, sampled lifetimes and tags (TELEM_ALLOC_TAG) work as with telem_malloc(). An object
+ * that TELEM_NEW counts by its type counts here as well, so use one of the two. With
+ * -DTELEM_DISABLE the operators count nothing. */
 #ifndef TELEM_NEW_H
 #define TELEM_NEW_H
 
@@ -14,6 +15,8 @@
 #include <new>
 
 namespace telem_detail_ {
+/* Calls the program's new_handler until there is memory, as the standard asks. Returns NULL when there
+ * is no handler. A request for 0 bytes gets an address of its own. */
 inline void *take(std::size_t bytes, std::size_t alignment)
 {
 	for (;;) {
@@ -38,13 +41,14 @@ inline void *take_or_null(std::size_t bytes, std::size_t alignment) noexcept
 #ifdef __cpp_exceptions
 	try {
 		return take(bytes, alignment);
-	} catch (...) {                 /* a new_handler's */
+	} catch (...) {                 /* The new_handler threw. */
 		return nullptr;
 	}
 #else
 	return take(bytes, alignment);
 #endif
 }
+/* Without exceptions a program that has no memory left aborts. */
 inline void *take_or_throw(std::size_t bytes, std::size_t alignment)
 {
 	void *memory = take(bytes, alignment);
