@@ -263,6 +263,25 @@ int main()
 }
 END
 
+# Programs that were compiled with an older header have these layouts in them.
+cat >"$dir/layout.c" <<'END'
+#include "all.h"
+#define AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
+#define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+SIZE(telem_class, 24); AT(telem_class, own_level, 16); AT(telem_class, id, 17); AT(telem_class, reserved, 18);
+SIZE(telem_site, 64); AT(telem_site, kind, 1); AT(telem_site, unit, 2); AT(telem_site, detail, 3); AT(telem_site, id, 4);
+AT(telem_site, cls, 8); AT(telem_site, name, 16); AT(telem_site, file, 24); AT(telem_site, line, 32);
+AT(telem_site, skip_mask, 36); AT(telem_site, fields_known, 36); AT(telem_site, owner, 40); AT(telem_site, handlers, 40);
+SIZE(telem_cell, 64); AT(telem_cell, sum, 8); AT(telem_cell, min, 16); AT(telem_cell, free_count, 16);
+AT(telem_cell, max, 24); AT(telem_cell, freed_bytes, 24); AT(telem_cell, buckets, 32); AT(telem_cell, streamed, 40);
+AT(telem_cell, begun, 48); AT(telem_cell, dropped, 56);
+SIZE(telem_thread_, 64); AT(telem_thread_, cell_count, 8); AT(telem_thread_, shard, 12); AT(telem_thread_, ring, 16);
+AT(telem_thread_, heap_moved, 24); AT(telem_thread_, heap_step, 32); AT(telem_thread_, alloc_count, 40);
+AT(telem_thread_, tag, 48); AT(telem_thread_, unsampled, 56);
+SIZE(telem_module_, 40); SIZE(telem_field, 24); SIZE(telem_span, 24);
+_Static_assert(TELEM_ABI_ == 1, "a new ABI has layouts of its own");
+END
+
 root=$(cd "$here/.." && pwd)
 warn="-Wall -Wextra -Wshadow -Wpedantic -Werror -I$root -I$dir"
 sane="-Wconversion -Wsign-conversion -Wcast-qual -Wstrict-prototypes"
@@ -315,6 +334,7 @@ case $(nm -D "$build/libtelem.so") in
 esac
 
 if [ "$(uname -m)" = x86_64 ]; then
+	check "what programs have compiled into them lies where it did" gcc -std=c11 -I"$root" -I"$dir" -fsyntax-only "$dir/layout.c"
 	cat >"$dir/hot.c" <<'END'
 #include "all.h"
 TELEM_CLASS(mine, "a class", TELEM_OFF);
