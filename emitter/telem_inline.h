@@ -64,8 +64,8 @@ struct telem_site {
 struct telem_cell {
 	uint64_t count;            /* events, or allocations of a type */
 	uint64_t sum;              /* of the values; the bytes allocated of a type; the value of a gauge */
-	/* min and max are of the values. A type of allocations, and a tag, has free_count and freed_bytes instead. A log
-	 * keeps in min when its present burst of lines began, and in max how many lines it has. */
+	/* min and max are of the values. A type of allocations, and a tag, has free_count and freed_bytes
+	 * instead. A log keeps in min when its present burst of lines began, and in max how many it has. */
 	__extension__ union { uint64_t min, free_count; };
 	__extension__ union { uint64_t max, freed_bytes; };
 	uint64_t *buckets;         /* the histogram, or NULL */
@@ -393,7 +393,8 @@ __attribute__((destructor, unused)) static void telem_module_unload_(void) { tel
 #endif
 
 #define TELEM_SITE_INIT_(cls_, kind_, unit_, detail_, name_)                                     \
-	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, { 0 }, { 0 }, { 0, 0 } }
+	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, { 0 }, { 0 },  \
+	  { 0, 0 } }
 
 #ifndef __cplusplus
 #define TELEM_SITE_(cls, kind, unit, detail, name)                                               \
