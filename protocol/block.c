@@ -5,12 +5,12 @@
 
 #include "protocol/crc32c.h"
 
-/* 0xc1 is the one byte that never stands in msgpack outside of texts and numbers. */
+/* msgpack never uses the byte 0xc1 as a type, so it can only occur inside texts and numbers. */
 #define HELLO_MAGIC 0xc1, 'T', 'E', 'L', 'E', 'M', 0xc1, '\n'
 const uint8_t hello_magic[8] = { HELLO_MAGIC };
 const uint8_t end_magic[8] = { 0xc1, 'T', 'E', 'L', 'E', 'N', 'D', 0xc1 };
 static const uint8_t marker_head[8] = { 0xc1, 'T', 'E', 'L', 'C', 'H', 'K', 0xc1 };
-/* How a CHECK starts: five items, kind 0, 16 bytes. */
+/* How a CHECK starts: an array of five items, kind 0, a bin of 16 bytes. */
 static const uint8_t check_head[4] = { 0x95, KIND_CHECK, 0xc4, MARKER_BYTES };
 
 void marker_make(uint8_t marker[MARKER_BYTES], const uint8_t random[8])
@@ -19,8 +19,8 @@ void marker_make(uint8_t marker[MARKER_BYTES], const uint8_t random[8])
 	memcpy(marker + 8, random, 8);
 }
 
-/* dc.. 01 c4 08 magic cd major cd minor ce must ce may cf stream ce pid cf start cf mono
- * cf real c4 10 marker ce crc, then the rest in shortest form. */
+/* On the wire: dc.. 01, c4 08 magic, cd major, cd minor, ce must, ce may, cf stream, ce pid, cf
+ * start, cf mono, cf real, c4 10 marker, ce crc; then the other fields in their shortest form. */
 bool hello_encode(struct encoder *encoder, const struct message_hello *hello)
 {
 	const struct kind_row *row = kind_row(KIND_HELLO);
@@ -70,15 +70,15 @@ static_assert(CHECK_BYTES == sizeof check_head + MARKER_BYTES + 9 + 5 + 5, "head
 
 /* ---- the reader ---- */
 
-/* Behind two blocks' length without a CHECK the reader is not where it thought it was. */
+/* When two blocks' length shows no CHECK, the reader is not where it believed to be. */
 #define WINDOW_BYTES (2 * LIMIT_BLOCK_BYTES)
 
-/* What the bytes at some place are; WAIT: too few have come to tell. All looking goes on
- * in the order of the bytes and waits at the first place that cannot be told yet: so the
- * answer is the same however the bytes were cut. */
+/* Whether the bytes at some place are what is looked for; WAIT means that too few bytes were
+ * received to decide. Every search goes on in the order of the bytes and waits at the first place
+ * that cannot be decided, so the result does not depend on how the bytes were cut. */
 enum verdict { NO, WAIT, YES };
 
-/* A CHECK by its form, and what it says. */
+/* Bytes that have the form of a CHECK, and what they say. */
 struct check {
 	const uint8_t *at;
 	uint64_t number;
@@ -87,7 +87,7 @@ struct check {
 
 void block_reader_init(struct block_reader *reader)
 {
-	/* All but the buffer. */
+	/* Everything but the buffer, which comes first and need not be cleared. */
 	memset((uint8_t *)reader + sizeof reader->bytes, 0, sizeof *reader - sizeof reader->bytes);
 	memcpy(reader->needle, check_head, sizeof check_head);
 }
@@ -141,14 +141,14 @@ static size_t lesser(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The first CHECK by its form that starts with needle, between from and to. HELLO shows the
- * marker, too, and now and then its clock ends in what goes before one in a CHECK; but not
- * in what goes behind. */
+/* Finds the first bytes from `from` to `to` that start with needle and have the form of a CHECK.
+ * HELLO contains the marker too, and its clock may by chance end in the bytes that stand before the
+ * marker in a CHECK; the bytes that follow the marker tell the two apart. */
 static enum verdict check_find(const uint8_t *needle, const uint8_t *from, const uint8_t *to, struct check *out)
 {
 	enum { MARKER = 4, NUMBER = MARKER + MARKER_BYTES, COUNT = NUMBER + 9, CRC = COUNT + 5 };
 
-	/* The marker's 0xc1 is looked for first: only texts and numbers hold others. */
+	/* Look for the marker's 0xc1 first: only texts and numbers can contain other ones. */
 	for (; to - from >= NUMBER; from++) {
 		from = memchr(from + MARKER, needle[MARKER], (size_t)(to - from) - (NUMBER - 1));
 		if (!from)
@@ -168,8 +168,8 @@ static enum verdict check_find(const uint8_t *needle, const uint8_t *from, const
 	return NO;
 }
 
-/* Does it close a block that lies behind start? Never back past the CHECK before: packed
- * ones would make the work quadratic. */
+/* Returns whether this CHECK closes a block that begins at or after start. A block never reaches
+ * back past the previous CHECK: otherwise many CHECKs in a row would make the work quadratic. */
 static bool check_is_true(struct block_reader *reader, const struct check *check, const uint8_t *start)
 {
 	if (check->count > BLOCK_ROOM || check->count > (size_t)(check->at - start))
@@ -190,7 +190,8 @@ static void give(struct block_reader *reader, const struct check *check, struct 
 	reader->is_synced = reader->was_synced = reader->has_marker = true;
 }
 
-/* A HELLO is believed only together with the block it opens. Takes over its marker. */
+/* A HELLO is believed only together with the block that it opens. On YES the reader takes over its
+ * marker, and *check closes that block. */
 static enum verdict hello_judge(struct block_reader *reader, const uint8_t *hello, struct check *check)
 {
 	static const uint8_t head[] = { KIND_HELLO, 0xc4, sizeof hello_magic, HELLO_MAGIC };
@@ -216,8 +217,9 @@ static enum verdict hello_judge(struct block_reader *reader, const uint8_t *hell
 	return YES;
 }
 
-/* In sync the next CHECK counts and no HELLO, which may be somebody's text; but right behind
- * a block there is no text yet, and another stream may follow there. */
+/* In sync, only the next CHECK counts. A HELLO inside a block is ignored, because it may be text
+ * that the program logged. Right after a block there is no such text, and another stream may begin
+ * there. */
 static bool next_synced(struct block_reader *reader, struct block *out)
 {
 	struct check check;
@@ -264,10 +266,10 @@ static const uint8_t *magic_find(const uint8_t *from, const uint8_t *end)
 	return magic ? magic : end;
 }
 
-/* Lost, any HELLO will do, or a CHECK of the stream that was read before the damage. */
+/* A lost reader accepts any HELLO, or a CHECK of the stream it was reading before the damage. */
 static bool next_lost(struct block_reader *reader, struct block *out)
 {
-	enum { LEAD = 6 };       /* of HELLO before its magic */
+	enum { LEAD = 6 };       /* bytes of HELLO before its magic */
 	const uint8_t *end = reader->bytes + reader->end, *magic = magic_find(reader->bytes + reader->scan, end);
 	size_t keep = reader->has_marker ? LIMIT_BLOCK_BYTES : LEAD;
 
@@ -300,7 +302,7 @@ static bool next_lost(struct block_reader *reader, struct block *out)
 		}
 		if (verdict == NO)
 			place = end - lesser((size_t)(end - scan), sizeof reader->needle - 1);
-		/* What can still become the start of a block stays. */
+		/* Keep the bytes that can still become the start of a block. */
 		reader->scan = (size_t)(place - reader->bytes);
 		if (reader->scan - reader->start > keep)
 			skip_to(reader, reader->scan - keep);

@@ -8,8 +8,8 @@
 #endif
 
 #ifdef __x86_64__
-/* Which instructions there are. Asked once: cpuid takes microseconds in a virtual machine.
- * (__builtin_cpu_supports() brings 4 KiB of tables.) */
+/* Which instructions the CPU has. cpuid takes microseconds in a virtual machine, so it runs once
+ * and the answer is remembered. (__builtin_cpu_supports() would link 4 KiB of tables.) */
 enum { NOT_ASKED, HAS_NONE, HAS_CRC, HAS_CRC_AND_PRODUCT };
 
 static int cpu_has(void)
@@ -34,11 +34,13 @@ static uint64_t word_at(const uint8_t *bytes)
 	return word;
 }
 
-/* The instruction takes one word a cycle but answers after three: three lanes keep it busy.
- * A lane's CRC moves over the bytes behind it by a product without carries: modulo the
- * polynomial x^(8n - 33) for n bytes, with its bits mirrored, for crc32 itself adds x^32 and
- * the mirrored product one more. (V. Gopal and others, Fast CRC Computation for iSCSI
- * Polynomial Using CRC32 Instruction, Intel 2011.) */
+/* The crc32 instruction takes one word a cycle but has its result after three cycles: three
+ * independent lanes keep it busy.
+ *
+ * The CRC of a lane is moved over the n bytes that follow by a carry-less product with x^(8n - 33)
+ * modulo the polynomial, its bits mirrored: crc32 itself multiplies by x^32, and a product of
+ * mirrored numbers by one more x. (V. Gopal and others, Fast CRC Computation for iSCSI Polynomial
+ * Using CRC32 Instruction, Intel 2011.) */
 #define LANE 336
 #define OVER_ONE 0xa60ce07bu
 #define OVER_TWO 0xcec3662eu
@@ -73,7 +75,7 @@ __attribute__((target("sse4.2,pclmul"))) static uint32_t crc_cpu(const uint8_t *
 }
 #endif
 
-/* Half a byte at a time: a table that fits in a line, for CPUs without the instruction. */
+/* Half a byte at a time, for CPUs without the instruction: the table fits in one cache line. */
 uint32_t crc32c_portable(const void *bytes, size_t count)
 {
 	static const uint32_t nibble[16] = {

@@ -6,14 +6,14 @@
 
 #include "protocol/encode.h"
 
-/* What the callbacks write to. */
+/* What the callbacks of the parser write to. */
 struct tape {
 	struct token tokens[LIMIT_ITEMS + 1];
 	uint32_t count;
-	size_t refused_at;                   /* where a text over the limit starts, or 0 */
+	size_t refused_at;                   /* where the bytes of a text over the limit start, or 0 */
 };
 
-struct nothing { char unused; };     /* the tape is the result: the parser's own objects are empty */
+struct nothing { char unused; };     /* the result is on the tape: the parser's own objects are empty */
 
 static inline int push(struct tape *tape, struct token token)
 {
@@ -113,8 +113,8 @@ static inline int on__bin(struct tape **tape, const char *base, const char *byte
 static inline int on__ext(struct tape **tape, const char *base, const char *bytes, uint32_t count, struct nothing *object)
 {
 	(void)object;
-	/* count includes the type byte; the template wraps 0xffffffff + 1 round to 0 and then
-	 * stands on the last byte of the header. */
+	/* count includes the type byte. The template wraps 0xffffffff + 1 round to 0, and then its
+	 * position is the last byte of the header. */
 	if (count == 0)
 		return DECODE_LIMIT;
 	return on_bytes(tape, base, bytes, count - 1, TOKEN_EXT);
@@ -147,9 +147,9 @@ static inline int on__ext(struct tape **tape, const char *base, const char *byte
 struct decoder {
 	struct parser_context parser;
 	struct tape tape;
-	uint8_t held[LIMIT_BLOCK_BYTES];     /* a message that came in pieces */
+	uint8_t held[LIMIT_BLOCK_BYTES];     /* the message that arrived in pieces */
 	uint32_t held_count;
-	size_t parsed;                       /* of held: where the parser stands */
+	size_t parsed;                       /* how many bytes of held the parser has read */
 	uint64_t offset;
 	struct number numbers[LIMIT_ITEMS + 1];
 	struct text texts[LIMIT_ITEMS + 1];
@@ -204,9 +204,9 @@ bool decoder_is_inside(const struct decoder *decoder)
 	return decoder->held_count > 0;
 }
 
-/* From *off on. After an error *off is where the next message is looked for, which must
- * not depend on how the bytes were cut: behind the byte that was wrong, behind the header
- * that announced too much, or behind all of a message that is too long. */
+/* Parses from *off on. After an error *off is where the next message is looked for. That place must
+ * not depend on how the bytes were cut, so it is after the byte that was wrong, after the header
+ * that announced too much, or after the whole of a message that is too long. */
 static int parse(struct decoder *decoder, const uint8_t *bytes, size_t count, size_t *off)
 {
 	int result = parser_execute(&decoder->parser, (const char *)bytes, count, off);
@@ -222,7 +222,7 @@ static int parse(struct decoder *decoder, const uint8_t *bytes, size_t count, si
 			return DECODE_MORE;
 		*off = count;
 		return DECODE_LIMIT;
-	case MSGPACK_UNPACK_NOMEM_ERROR:          /* nesting, or one of our own limits */
+	case MSGPACK_UNPACK_NOMEM_ERROR:          /* too deep, or over one of our own limits */
 		*off = decoder->tape.refused_at ? decoder->tape.refused_at : *off + 1;
 		return DECODE_LIMIT;
 	default:
@@ -240,8 +240,8 @@ static void take(struct decoder *decoder, const uint8_t **bytes, size_t *count, 
 	decoder->offset += taken;
 }
 
-/* A message that lies whole in *bytes needs no copy; a piece of one is kept, and parsed
- * again where it is kept, so that its texts point there. */
+/* A message that is whole in *bytes is parsed in place. A part of one is copied to held and parsed
+ * again there, so that its texts point into held. */
 static int parse_fresh(struct decoder *decoder, const uint8_t **bytes, size_t *count)
 {
 	size_t off = 0, most = *count < LIMIT_BLOCK_BYTES ? *count : LIMIT_BLOCK_BYTES;
@@ -278,7 +278,8 @@ static int parse_held(struct decoder *decoder, const uint8_t **bytes, size_t *co
 		take(decoder, bytes, count, added);
 		return result;
 	}
-	/* What was held is part of this message, and no answer comes without a byte more. */
+	/* What was held is part of this message, and the parser decides nothing without at least
+	 * one more byte. */
 	assert(decoder->parsed > before);
 	decoder->held_count = 0;
 	take(decoder, bytes, count, decoder->parsed - before);
@@ -302,7 +303,7 @@ int decode_value(struct decoder *decoder, const uint8_t **bytes, size_t *count, 
 	return result;
 }
 
-/* ---- BATCH of fixed width, as our own encoder writes it ---- */
+/* ---- BATCH in fixed widths, as our own encoder writes it ---- */
 
 static uint16_t load_u16(const uint8_t *at)
 {
@@ -326,7 +327,8 @@ static uint64_t load_u64(const uint8_t *at)
 	return __builtin_bswap64(value);
 }
 
-/* One masked compare a record, looked at once at the end: no branch to mispredict. */
+/* One masked compare for each record, whose results are combined and tested once at the end: there
+ * is no branch to mispredict. */
 static uint64_t records_narrow(struct event *events, const uint8_t *at, uint32_t count)
 {
 	uint64_t wrong = 0;
@@ -355,8 +357,8 @@ static uint64_t records_wide(struct event *events, const uint8_t *at, uint32_t c
 	return wrong;
 }
 
-/* True when the bytes start with a whole BATCH of the expected shape; anything else is
- * left to the parser, which knows every form. */
+/* Returns true when the bytes start with a whole BATCH in fixed widths. Anything else is left to
+ * the functions below, which know every form. */
 static bool batch_fast(struct decoder *decoder, const uint8_t **bytes, size_t *count, struct message *out)
 {
 	const uint8_t *at = *bytes;
@@ -386,9 +388,10 @@ static bool batch_fast(struct decoder *decoder, const uint8_t **bytes, size_t *c
 	return true;
 }
 
-/* ---- BATCH of numbers of any widths, as others' encoders write it ---- */
+/* ---- BATCH in numbers of any widths, as encoders of other languages write it ---- */
 
-/* Of a number's first byte: how many more it has, whether it is signed; or it is none. */
+/* What the first byte of a number says: how many bytes follow, whether it is signed, or that it is
+ * not a number. */
 enum { NUMBER_BYTES = 15, NUMBER_SIGNED = 16, NUMBER_NONE = 128 };
 #define EIGHT_OF(info) info, info, info, info, info, info, info, info
 #define THIRTY_TWO_OF(info) EIGHT_OF(info), EIGHT_OF(info), EIGHT_OF(info), EIGHT_OF(info)
@@ -401,8 +404,9 @@ static const uint8_t number_info[256] = {
 };
 #define NUMBER_BYTES_MAX 9
 
-/* Takes one, of which NUMBER_BYTES_MAX bytes can be read; without a branch, for which widths
- * follow each other cannot be foreseen. Adds to *wrong. */
+/* Reads one number and moves *at past it; NUMBER_BYTES_MAX bytes must be readable there. It has no
+ * branch, because the width of the next number cannot be predicted. Sets a bit of *wrong when the
+ * bytes are not an integer. */
 static inline __attribute__((always_inline)) uint64_t number_take(const uint8_t **at, uint64_t *wrong)
 {
 	uint32_t info = number_info[**at], bytes = info & NUMBER_BYTES, shift = (64 - 8 * bytes) & 63;
@@ -414,7 +418,7 @@ static inline __attribute__((always_inline)) uint64_t number_take(const uint8_t 
 	return info & NUMBER_SIGNED ? (uint64_t)extended : value;
 }
 
-/* True when all of a BATCH is there and as it should be; else the parser looks at it. */
+/* Returns true when a whole, valid BATCH is there. Anything else is left to the parser. */
 static bool batch_any(struct decoder *decoder, const uint8_t **bytes, size_t *count, struct message *out)
 {
 	enum { ITEMS_MAX = LIMIT_ITEMS - 16, EVENT_BYTES_MAX = 3 * NUMBER_BYTES_MAX };
@@ -445,7 +449,8 @@ static bool batch_any(struct decoder *decoder, const uint8_t **bytes, size_t *co
 	for (uint32_t i = 0; i < items / 3; i++) {
 		uint64_t site, dt_ns;
 
-		/* The last ones are read where there is something behind them. */
+		/* The last events are read from a copy with zeros behind it, so that no read passes
+		 * the end. */
 		if (end - at < EVENT_BYTES_MAX && taken == 0) {
 			taken = (size_t)(at - *bytes);
 			memset(rest, 0, sizeof rest);
@@ -473,7 +478,7 @@ static bool batch_any(struct decoder *decoder, const uint8_t **bytes, size_t *co
 
 /* ---- from the tape to a struct ---- */
 
-/* How many tokens the value at token has, itself included. */
+/* How many tokens the value at token takes, itself and its items included. */
 static uint32_t token_span(const struct token *token)
 {
 	uint32_t open = 1, span = 0;
@@ -571,8 +576,8 @@ static bool field_from(struct decoder *decoder, enum field_type type, const stru
 	return false;
 }
 
-/* Fewer fields than the row has leave the rest 0 (an older peer), more are passed over
- * (a newer one). */
+/* A message with fewer fields than the row comes from an older peer, and the missing ones are 0;
+ * one with more fields comes from a newer peer, and the further ones are ignored. */
 static int message_from(struct decoder *decoder, struct message *out)
 {
 	const struct token *token = decoder->tape.tokens;

@@ -1,8 +1,10 @@
-/* decode.h -- msgpack in any pieces to whole messages; trusts no length.
+/* decode.h -- decodes msgpack that arrives in any pieces into whole messages, and trusts no length
+ * in it.
  *
- * msgpack-c's push parser (unpack_template.h) with our callbacks: a message becomes a
- * flat tape of tokens in memory the decoder owns, then a struct. No object tree, no
- * allocation. Every limit is checked before the bytes it speaks of arrive. */
+ * The decoder is msgpack-c's push parser (unpack_template.h) with callbacks of our own. A message
+ * becomes a flat list of tokens, the tape, in memory that the decoder owns, and then a struct.
+ * There is no tree of objects, and nothing is allocated. Every limit is checked before the bytes it
+ * concerns arrive. */
 #ifndef TELEM_PROTOCOL_DECODE_H
 #define TELEM_PROTOCOL_DECODE_H
 
@@ -10,48 +12,51 @@
 #include "protocol/message.h"
 
 enum decode_result {
-	DECODE_MORE = 0,             /* the pieces so far end inside a message */
-	DECODE_MESSAGE = 1,          /* *out is whole */
-	DECODE_SKIPPED = 2,          /* a whole message of a kind we do not know; ping.request: its number, if any */
-	/* Errors; the decoder has let go of what it held and starts afresh with the next byte. */
-	DECODE_BAD_TYPE = -1,        /* no msgpack */
-	DECODE_LIMIT = -2,           /* well-formed as far as it came, but over one of limits.h */
-	DECODE_SCHEMA = -3           /* well-formed, but no message: not an array, or a field of a wrong type */
+	DECODE_MORE = 0,             /* the bytes so far end inside a message */
+	DECODE_MESSAGE = 1,          /* *out is a whole message */
+	DECODE_SKIPPED = 2,          /* a whole message of an unknown kind; out->ping.request is its request
+	                              * number, or 0 */
+	/* Errors. The decoder has dropped what it held, and starts again with the next byte. */
+	DECODE_BAD_TYPE = -1,        /* the bytes are not msgpack */
+	DECODE_LIMIT = -2,           /* msgpack so far, but over one of the limits of limits.h */
+	DECODE_SCHEMA = -3           /* msgpack, but not a message: not an array, or a field has a wrong type */
 };
-/* "over a limit" …, for messages to people. */
+/* The error in words, "over a limit" for example, for messages to people. */
 const char *decode_error(int result);
 
-/* One value of a message as it came. A container is followed by its items: count of
- * them for an array, key and value in turn for a map. */
+/* One value of a message as it arrived. A container is followed by its items: count values for an
+ * array, count pairs of key and value for a map. */
 struct token {
 	enum { TOKEN_NIL, TOKEN_BOOL, TOKEN_UINT, TOKEN_INT /* negative */, TOKEN_DOUBLE, TOKEN_TEXT, TOKEN_BIN,
 	       TOKEN_EXT, TOKEN_ARRAY, TOKEN_MAP } type;
-	uint32_t count;              /* items or pairs; bytes of a text (ext: of its data) */
+	uint32_t count;              /* items of an array, pairs of a map, bytes of a text, bin or ext (without
+	                              * its type byte) */
 	union {
-		uint64_t bits;       /* number, bool */
-		const char *bytes;   /* text, bin; ext: its type byte, then data */
+		uint64_t bits;       /* of a number or bool */
+		const char *bytes;   /* of a text or bin; for an ext its type byte, then its data */
 	};
 };
 
 struct decoder;
 
-/* NULL when memory is out; about 300 KiB. */
+/* Returns NULL when memory is out. A decoder takes about 300 KiB. */
 struct decoder *decoder_new(void);
 void decoder_free(struct decoder *decoder);
-/* For who has memory of his own, zeroed, of so many bytes; decoder_reset() makes it one. */
+/* For a caller that has zeroed memory of decoder_bytes() bytes: decoder_reset() makes it a decoder,
+ * without decoder_new() and decoder_free(). */
 size_t decoder_bytes(void);
-/* Forgets a message that came in part. */
+/* Drops the part of an unfinished message that is held. */
 void decoder_reset(struct decoder *decoder);
 
-/* Takes bytes from *bytes (moving it and *count on) up to the end of one message. Texts
- * and lists in *out live until the next call, and as long as *bytes. Returns a
- * decode_result. */
+/* Decodes up to the end of one message; moves *bytes and *count past what was used. Texts and lists
+ * in *out are valid until the next call, and only as long as the bytes at *bytes are. Returns an
+ * enum decode_result. */
 int decode_next(struct decoder *decoder, const uint8_t **bytes, size_t *count, struct message *out);
-/* The same for any msgpack value, as a tape: for tests and unknown kinds. */
+/* The same for any msgpack value, given out as a tape: for tests and for unknown kinds. */
 int decode_value(struct decoder *decoder, const uint8_t **bytes, size_t *count, const struct token **tape,
 		 uint32_t *token_count);
-/* Bytes since decoder_new() to the latest error, or to the end of what was taken. */
+/* How many bytes the decoder has used since decoder_new(), up to the latest error if there was one. */
 uint64_t decoder_offset(const struct decoder *decoder);
-/* True while bytes of an unfinished message are held. */
+/* Returns whether the decoder holds a part of an unfinished message. */
 bool decoder_is_inside(const struct decoder *decoder);
 #endif

@@ -5,7 +5,7 @@
 #include "protocol/block.h"
 #include "protocol/limits.h"
 
-/* The template wants an int; the error that counts is the one that sticks. */
+/* The template expects an int. It is always 0: encoder->overflow sticks and is checked once at the end. */
 static int append(struct encoder *encoder, const void *bytes, size_t count)
 {
 	if (encoder->overflow || count > encoder->room - encoder->used) {
@@ -31,7 +31,8 @@ static int append(struct encoder *encoder, const void *bytes, size_t count)
 #include <msgpack/pack_template.h>
 #pragma GCC diagnostic pop
 
-/* UTF-8 cut before a character that would not be whole; what is no UTF-8, anywhere. */
+/* The length of text cut to most bytes, before a UTF-8 character that would not be whole. Bytes
+ * that are not UTF-8 may be cut anywhere. */
 static uint32_t text_cut(const struct text *text, uint32_t most)
 {
 	if (text->length <= most)
@@ -148,7 +149,7 @@ bool encode_message(struct encoder *encoder, const struct message *message)
 	return false;
 }
 
-/* [5, task, seq, base_ns, [...]]: 95 05 ce.... cf........ cf........ dc.. */
+/* On the wire [5, task, seq, base_ns, [...]]: 95 05, ce task, cf seq, cf base_ns, dc count. */
 bool batch_begin(struct batch_encoder *batch, struct encoder *encoder, uint32_t task, uint64_t seq, uint64_t base_ns,
 		 bool wide)
 {

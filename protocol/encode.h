@@ -1,6 +1,6 @@
-/* encode.h -- messages to msgpack, in the caller's buffer.
+/* encode.h -- encodes messages as msgpack into the caller's buffer.
  *
- * Nothing is allocated. A message that does not fit leaves what is used as it was. */
+ * Nothing is allocated. A message that does not fit leaves encoder->used as it was. */
 #ifndef TELEM_PROTOCOL_ENCODE_H
 #define TELEM_PROTOCOL_ENCODE_H
 
@@ -8,21 +8,24 @@
 
 struct encoder {
 	uint8_t *bytes;              /* borrowed */
-	uint32_t used, room;         /* room: bytes that may be used in all */
-	bool overflow;               /* within one message: the first that did not fit sticks */
+	uint32_t used, room;         /* room: how many bytes may be used in all */
+	bool overflow;               /* inside one message: a piece did not fit; this sticks until the message ends */
 };
 
 void encoder_init(struct encoder *encoder, uint8_t *bytes, uint32_t room);
-/* Any kind but CHECK, HELLO and BATCH has the shortest form of every field; those three
- * have fixed widths (docs/PROTOCOL.md). Text longer than LIMIT_TEXT_BYTES is cut at a
- * character. Returns false when it does not fit. */
+/* Encodes one message. Every field has its shortest msgpack form, but for HELLO, whose first part
+ * has fixed widths (docs/PROTOCOL.md); block_seal() writes CHECK and the batch functions below
+ * write a BATCH of fixed widths. A text longer than LIMIT_TEXT_BYTES is cut between two characters.
+ * Returns false, and writes nothing, when the message does not fit. */
 bool encode_message(struct encoder *encoder, const struct message *message);
 
-/* The fields from first on, without the array's head: for kinds that begin in fixed widths. */
+/* Encodes the fields from number first on, without the head of the array: for kinds that begin in
+ * fixed widths. Returns false when they do not fit. */
 bool encode_fields(struct encoder *encoder, const struct message *message, uint32_t first);
 
-/* A BATCH, written event by event in fixed width: begin, add while it returns true, end.
- * Narrow records have 13 bytes and 32-bit values, wide ones 17 and 64-bit values. */
+/* A BATCH, written event by event in fixed widths: call batch_begin(), then batch_add() while it
+ * returns true, then batch_end(). A narrow record has 13 bytes and a 32-bit value, a wide one 17
+ * bytes and a 64-bit value. */
 struct batch_encoder {
 	struct encoder *encoder;
 	uint32_t start, count;
@@ -32,16 +35,18 @@ struct batch_encoder {
 #define BATCH_HEADER_BYTES 28
 static inline uint32_t batch_record_bytes(bool wide) { return wide ? 17 : 13; }
 
-/* False when not even one event would fit. */
+/* Returns false when there is no room for even one event. */
 bool batch_begin(struct batch_encoder *batch, struct encoder *encoder, uint32_t task, uint64_t seq, uint64_t base_ns,
 		 bool wide);
-/* False, and nothing written, when the batch must end first: no room, the time is outside
- * base_ns + 32 bits, or the value is too large for a narrow record. */
+/* Returns false and writes nothing when the batch must end first: there is no room, the time is
+ * outside base_ns + 32 bits, or the value is too large for a narrow record. */
 bool batch_add(struct batch_encoder *batch, uint32_t site, uint64_t time_ns, uint64_t value);
-/* Completes the counts; a batch without events vanishes. Returns its events. */
+/* Completes the counts. A batch without events leaves nothing in the encoder. Returns how many
+ * events it has. */
 uint32_t batch_end(struct batch_encoder *batch);
 
-/* Fixed-width pieces that CHECK, HELLO and BATCH are made of; return the end. */
+/* The fixed-width pieces of CHECK, HELLO and BATCH. Each function writes at `at` and returns the
+ * end of what it wrote. */
 static inline uint8_t *put_u16(uint8_t *at, uint16_t value)
 {
 	at[0] = 0xcd;
@@ -71,18 +76,19 @@ static inline uint8_t *put_bin(uint8_t *at, const void *bytes, uint8_t count)
 	return at + 2 + count;
 }
 
-/* How many more events fit. */
+/* How many more events fit into the batch. */
 static inline uint32_t batch_room(const struct batch_encoder *batch)
 {
 	return (batch->encoder->room - batch->encoder->used) / batch_record_bytes(batch->wide);
 }
-/* One event, dt_ns after the batch's base, both 32 bits; value too, unless wide. */
+/* Writes one event at `at`, dt_ns after the base of the batch, and returns the end. dt_ns fits 32
+ * bits, and so does value unless wide is true. The caller has checked the room. */
 static inline uint8_t *batch_put(uint8_t *at, bool wide, uint32_t site, uint64_t dt_ns, uint64_t value)
 {
 	at = put_u32(put_u16(at, (uint16_t)site), (uint32_t)dt_ns);
 	return wide ? put_u64(at, value) : put_u32(at, (uint32_t)value);
 }
-/* So many were put behind each other where the encoder was. */
+/* Accounts for count events that batch_put() wrote one after the other from encoder->used on. */
 static inline void batch_advance(struct batch_encoder *batch, uint32_t count)
 {
 	batch->encoder->used += count * batch_record_bytes(batch->wide);

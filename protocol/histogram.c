@@ -2,7 +2,7 @@
 
 uint64_t histogram_quantile(const uint64_t *buckets, uint64_t total, uint32_t permille)
 {
-	/* The rank of the event meant, counted from 1, without overflow for any total. */
+	/* The rank of the wanted event, from 1, computed so that no total overflows. */
 	uint64_t rank = total / 1000 * permille + (total % 1000 * permille + 999) / 1000;
 	uint64_t seen = 0;
 

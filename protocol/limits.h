@@ -1,100 +1,139 @@
-/* limits.h -- every limit of the wire, of queues and of tables, named, with its reason. */
+/* limits.h -- every limit of the wire, of queues and of tables, each with its reason.
+ *
+ * Names end in their unit (_BYTES, _NS, _S); a name without one is a count. */
 #ifndef TELEM_PROTOCOL_LIMITS_H
 #define TELEM_PROTOCOL_LIMITS_H
 
-/* A block with its CHECK: PIPE_BUF, so that a FIFO takes all of it or nothing, a reader
- * keeps little, and a damage costs little. No message is larger. */
+/* ---- wire: what both ends agree on ---- */
+
+/* Bytes of a block, its CHECK included; no message is larger. This is PIPE_BUF, so that a FIFO takes
+ * a block whole or not at all, a reader buffers little, and one damage costs little. */
 #define LIMIT_BLOCK_BYTES 4096
-/* Containers in containers. Ours nest to 2; unknown kinds may go to 4. */
+/* Arrays or maps inside one another. Messages of this version nest to 2; unknown kinds may use 4. */
 #define LIMIT_NESTING 4
-/* Items of one array or map: more cannot stand in a block. */
+/* Items of one array or map. No block has room for more, since an item takes at least one byte. */
 #define LIMIT_ITEMS 4096
-/* Text or binary in one field: half a block, so that any message with one text fits. */
+/* Bytes of one text or bin field: half a block, so that every message with one such field fits. */
 #define LIMIT_TEXT_BYTES 2048
-/* Names: what a table can show, with room. */
+/* Bytes of a name, its NUL included. No table shows as many columns. */
 #define LIMIT_NAME_BYTES 128
+/* Bytes of a path, its NUL included. A socket's path has at most 108; files get about twice that. */
 #define LIMIT_PATH_BYTES 256
-/* Classes are bits of a mask. Tasks and sites: uint16 in the fixed-width records; a task
- * that comes when all are taken joins another one and is counted. */
+/* Classes of one program. A set of classes is one 64-bit mask. */
 #define LIMIT_CLASSES 64
+/* Tasks alive at once. A task that starts when all are taken shares one of them, and is counted. */
 #define LIMIT_TASKS 65536
+/* Site ids. The fixed-width records of a BATCH have 16 bits for one. */
 #define LIMIT_SITES 65536
-/* Fields of an event. */
+/* Named fields of one event. A record of an event has a fixed place for so many. */
 #define LIMIT_FIELDS 8
-/* All names of one stream together, and all that one stream may make a reader hold. */
+/* Bytes of all names of one stream together. The program copies each name once and never frees it. */
 #define LIMIT_STRINGS_BYTES (1 << 20)
+/* Bytes that one stream can make a reader hold, so that a hostile stream cannot exhaust its memory. */
 #define LIMIT_STREAM_BYTES (16 << 20)
-/* A control message; they are small, and one write to a FIFO. */
+/* Bytes of one request. Requests are small, and one write() to a FIFO takes one whole. */
 #define LIMIT_REQUEST_BYTES 1024
 
-/* ---- emitter: what a guest may take ---- */
-/* Sites of one program. A shard has 64 bytes for each site that exists. */
+/* ---- emitter: what a guest may take from the program it lives in ---- */
+
+/* Sites of one program. Each shard has 64 bytes for every site that exists. */
 #define LIMIT_EMITTER_SITES 16384
-/* (thread, task) pairs that have sums of their own; later ones share one with locked adds. */
+/* Shards: pairs of a thread and a task that have sums of their own. Later pairs share one shard, and
+ * add to it with locked instructions. */
 #define LIMIT_SHARDS 4096
-/* Threads with a ring of their own: 1 GiB with the default ring, all of it lazily touched. */
+/* Threads with a ring of their own. At the default size they reserve 1 GiB of address space, and the
+ * kernel gives memory only to the parts that are used. */
 #define LIMIT_RINGS 1024
-#define LIMIT_RING_BYTES_MIN (64 << 10)          /* a segment, 1/8, holds the longest text */
+/* Bytes of a ring. At the least, so that a segment (1/8 of the ring) has room for the longest text. */
+#define LIMIT_RING_BYTES_MIN (64 << 10)
+/* At the most, so that one thread cannot take the memory of a small machine. */
 #define LIMIT_RING_BYTES_MAX (64 << 20)
+/* By default 65,536 events of 16 bytes: 6.5 ms at 10 million events a second. */
 #define LIMIT_RING_BYTES_DEFAULT (1 << 20)
-/* Histograms (9.5 KiB each) of all (shard, site) pairs: 20 MB; later pairs keep count, sum,
- * min and max. */
+/* Histograms, 9.5 KiB for each pair of a shard and a site: 20 MB in all. Later pairs have count, sum,
+ * min and max only. */
 #define LIMIT_HISTOGRAMS 2048
-/* Beyond so many tasks, histograms by task would flood the link: totals only. */
+/* Tasks whose histograms are sent task by task. With more of them, only the histograms of the whole
+ * program are sent, because the others would flood the link. */
 #define LIMIT_HISTOGRAM_TASKS 32
-/* How deep a thread's tasks nest. */
+/* Tasks entered inside one another by one thread. Each thread has a fixed stack for so many. */
 #define LIMIT_TASK_DEPTH 8
-/* Handlers, the names they are attached to, and how deep one's events may call others. */
+/* Handlers of one program. To attach or detach one searches all of them. */
 #define LIMIT_HANDLERS 1024
+/* Names of events that handlers are attached to: four for each handler. */
 #define LIMIT_HANDLER_NAMES 4096
+/* Calls of handlers inside one another, when a handler emits an event that has handlers. The limit
+ * ends an endless recursion before it overflows the program's stack. */
 #define LIMIT_HANDLER_DEPTH 8
-/* Latencies that have begun by key and not ended, 24 bytes each, and how long they may take. */
+/* Latencies that have begun by key and not ended yet. Each takes 24 bytes: 768 KiB in all. */
 #define LIMIT_OPEN_LATENCIES 32768u
+/* Time after which a latency that has not ended is given up and its place is free again. Below 1 ms
+ * real latencies would be lost; above 1 h the table would fill with latencies that never end. */
 #define LIMIT_LATENCY_EXPIRY_NS_MIN 1000000ull
 #define LIMIT_LATENCY_EXPIRY_NS_MAX 3600000000000ull
+/* One minute is longer than most programs let anything wait. */
 #define LIMIT_LATENCY_EXPIRY_NS_DEFAULT 60000000000ull
-/* Spans that are timed now and then: one in so many at the least. */
+/* Of a span that is sampled, one run in at most so many is timed; rarer samples show nothing. */
 #define LIMIT_SPAN_EVERY 65536u
-/* Names of frames, the counters they look at (in all, and each), and how many ended ones are
- * kept: 20 KiB, a hundredth of a second at 12,800 a second. */
+/* Names of frames. Each thread has a fixed place for the start of every one. */
 #define LIMIT_FRAMES 16u
+/* Counters that all frames together read at their ends. A thread that leaves a shard adds up each. */
 #define LIMIT_FRAME_COUNTERS 16u
+/* Counters that one frame reads. Its record has a fixed place for so many. */
 #define LIMIT_COUNTERS_A_FRAME 8u
+/* Ended frames that wait for the flusher: 20 KiB, a hundredth of a second at 12,800 frames a second. */
 #define LIMIT_FRAMES_KEPT 128u
-/* Of one place and thread, so many lines of log in a time travel as texts; those beyond are
- * counted, and the next text tells how many. */
+/* Log lines that one place in one thread sends as texts within LIMIT_LOG_BURST_NS. Further lines are
+ * counted only, and the next text carries their number, because a burst repeats itself. */
 #define LIMIT_LOG_BURST 20u
 #define LIMIT_LOG_BURST_NS 1000000000u
-/* Values a program is asked for each tick. */
+/* Functions that the flusher calls each tick for the program's own values. Their memory is never
+ * freed, because a path that comes back must be the same site. */
 #define LIMIT_REPORTERS 1024u
-/* Sinks and viewers at once. */
+/* Sinks and viewers at once. The flusher visits each of them every time it wakes. */
 #define LIMIT_SINKS 64
-/* What waits for one slow viewer, in blocks: 1 MiB. */
+/* Blocks queued for one slow viewer: 1 MiB. Further blocks are lost to this viewer, and counted. */
 #define LIMIT_QUEUE_BLOCKS 256
-/* Levels held by viewers. */
+/* Levels leased by all viewers together, in one fixed table. */
 #define LIMIT_LEASES 1024
-/* Requests: answered per second and viewer, before it is slowed; protects the flusher. */
+/* Requests of one viewer that are answered in a second. Further ones wait for the next second, so
+ * that no viewer can keep the flusher from draining rings. */
 #define LIMIT_REQUESTS_PER_S 100
+/* Time that telem_stop() waits for sinks to take what is queued. A program should not end noticeably
+ * later because of a slow reader. */
 #define LIMIT_LINGER_NS_DEFAULT 100000000ull
+/* Nobody waits longer than a minute for a program to end. */
 #define LIMIT_LINGER_NS_MAX 60000000000ull
+/* Time between two flushes. Faster than 1 ms would wake the flusher for almost nothing. */
 #define LIMIT_FLUSH_NS_MIN 1000000ull
+/* Slower than 10 s would look like a program that has stopped. */
 #define LIMIT_FLUSH_NS_MAX 10000000000ull
+/* Ten flushes a second look immediate to a person. */
 #define LIMIT_FLUSH_NS_DEFAULT 100000000ull
+/* Time between two snapshots. More than ten a second would make snapshots most of the traffic. */
 #define LIMIT_TICK_NS_MIN 100000000ull
+/* The monitor's model has one point a second; a minute is the longest gap that still reads as live. */
 #define LIMIT_TICK_NS_MAX 60000000000ull
+/* One snapshot for each point of the monitor's model. */
 #define LIMIT_TICK_NS_DEFAULT 1000000000ull
+/* Time that one event may wait for room in a full ring under policy "block": a stuck reader must not
+ * look like a deadlock of the program. */
 #define LIMIT_BLOCK_WAIT_NS_MAX 10000000000ull
-/* Everything is told again so often, for readers that joined in the middle. */
+/* Time after which every definition is sent again, for readers that joined in the middle. */
 #define LIMIT_SYNC_NS 30000000000ull
-/* A recording can be entered this often: whichever comes first. */
+/* Bytes and time between two index points of a recording; the one reached first counts. A reader that
+ * seeks decodes at most so much before it shows the wanted second. */
 #define LIMIT_INDEX_BYTES (1 << 20)
 #define LIMIT_INDEX_NS 5000000000ull
 
 /* ---- reader ---- */
-/* Bytes before a first HELLO on a FIFO: a whole pipe of a former reader's leftovers. */
+
+/* Bytes that a reader of a FIFO skips before the first HELLO. The pipe may still hold what an earlier
+ * reader left, at most 1 MiB for an ordinary user; this is twice that. */
 #define LIMIT_LEFTOVER_BYTES (2 << 20)
-/* The same elsewhere: two blocks, then it is no telemetry stream. */
+/* Bytes that any other reader skips before the first HELLO: two blocks. What shows no HELLO by then is
+ * not a telemetry stream. */
 #define LIMIT_LEAD_BYTES (2 * LIMIT_BLOCK_BYTES)
-/* Seconds of history in the model. */
+/* Seconds of history in the monitor's model: one hour, a point a second. */
 #define LIMIT_HISTORY_S 3600
 #endif

@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-/* A struct's fields lie one after the other with no padding, so that encoder and decoder
- * find them by walking the row. */
+/* The fields of each struct lie one after the other without padding, so that encoder and decoder
+ * find them by walking along the row. */
 static_assert(sizeof(struct text) == 16 && sizeof(struct list) == 16, "fields are 8 or 16 bytes");
 static_assert(sizeof(struct texts) == 16 && sizeof(struct events) == 16, "fields are 8 or 16 bytes");
 

@@ -1,8 +1,8 @@
 /* message.h -- the kinds of message and their fields, made from the rows of kinds.def.
  *
- * What travels: a message is the msgpack array [kind, field, ...]. Here it is a struct
- * whose texts and lists are borrowed: from the caller when encoding, from the decoder
- * (valid until its next call) when decoding. */
+ * On the wire a message is the msgpack array [kind, field, ...]. In the program it is a struct
+ * message, whose texts and lists are borrowed: from the caller while encoding, from the decoder
+ * (valid until its next call) after decoding. */
 #ifndef TELEM_PROTOCOL_MESSAGE_H
 #define TELEM_PROTOCOL_MESSAGE_H
 
@@ -13,24 +13,24 @@
 #define PROTOCOL_MAJOR 1
 #define PROTOCOL_MINOR 0
 
-/* What a site is. Ids are the wire. */
+/* What a site measures. The numbers are the wire. */
 enum site_kind {
 	SITE_SPAN = 1, SITE_LATENCY, SITE_VALUE, SITE_COUNTER, SITE_GAUGE, SITE_ALLOC, SITE_MARK, SITE_EVENT, SITE_LOG,
 	SITE_TAG, SITE_KIND_COUNT
 };
-/* A span's detail: it is a garbage collector's pause; a frame. */
+/* The detail of a span: it is a pause of a garbage collector, or a frame. */
 enum { SPAN_IS_PAUSE = 1, SPAN_IS_FRAME = 2 };
-/* LIMIT: that part of a limit does not change. */
+/* In LIMIT: this part of the limit stays as it is. */
 #define LIMIT_AS_IT_IS UINT64_MAX
-/* WATCH: what of the frames a viewer takes a reference to, or lets go of. */
+/* In WATCH: which use of frames a viewer starts or ends. */
 enum { WATCH_RECORDING = 0, WATCH_INSPECTION = 1, WATCH_BUDGETS = 2, WATCH_COUNT };
-/* FRAME.broken: which parts of its budget. FRAME.figures begins with as many counts of log
- * lines as there are severities. */
+/* FRAME.broken is a sum of these: which parts of its budget the frame exceeded. FRAME.figures
+ * begins with one count of log lines for each severity. */
 enum { BROKE_TIME = 1, BROKE_HEAP = 2, BROKE_LOGS = 4, BROKE_COUNTER = 8 };
 enum { SEVERITY_COUNT = 5 };
-/* "span", "latency", …; "?" for what is unknown. */
+/* The name of a site's kind, "span" or "latency" for example; "?" for an unknown one. */
 const char *site_kind_name(unsigned kind);
-/* Has a distribution (count, sum, min, max, histogram). */
+/* Sites of these kinds have a distribution: count, sum, min, max and a histogram. */
 static inline bool site_kind_is_timed(unsigned kind)
 {
 	return kind >= SITE_SPAN && kind <= SITE_VALUE;
@@ -38,16 +38,16 @@ static inline bool site_kind_is_timed(unsigned kind)
 
 enum site_unit { UNIT_PLAIN = 0, UNIT_TIME = 1, UNIT_SIZE = 2 };
 
-enum level { LEVEL_OFF = 0, LEVEL_SUM = 1, LEVEL_ALL = 2, LEVEL_OWN = 255 /* SET_LEVEL: give the lease back */ };
+enum level { LEVEL_OFF = 0, LEVEL_SUM = 1, LEVEL_ALL = 2, LEVEL_OWN = 255 /* in SET_LEVEL: give the lease back */ };
 const char *level_name(unsigned level);
 
-/* Severity of a log line: "debug" … "fatal". */
+/* The name of a log line's severity, "debug" to "fatal"; "?" for an unknown one. */
 const char *severity_name(unsigned severity);
 
-/* ACK codes. */
+/* The codes of an ACK. */
 enum ack_code { ACK_DONE = 0, ACK_UNKNOWN = 1, ACK_BAD = 2, ACK_DENIED = 3, ACK_LIMIT = 4, ACK_NO_SUCH = 5 };
 
-/* The whole program, and the tasks that ended, in VALUES and BOOKS. */
+/* Task ids in VALUES and BOOKS: the whole program, the sum of all ended tasks, and the first real task. */
 enum { TASK_ALL = 0, TASK_ENDED = 1, TASK_FIRST = 2 };
 
 struct text { const char *bytes; uint32_t length; };
@@ -85,7 +85,7 @@ enum kind {
 
 struct message {
 	enum kind kind;
-	uint32_t field_count;        /* how many fields came; the others are 0 or empty */
+	uint32_t field_count;        /* how many fields the wire had; the others are 0 or empty */
 	union {
 #define F(type, name)
 #define KIND(id, NAME, name, fields) struct message_##name name;
@@ -96,13 +96,13 @@ struct message {
 };
 
 enum field_type { FIELD_UINT, FIELD_INT, FIELD_TEXT, FIELD_BIN, FIELD_LIST, FIELD_TEXTS, FIELD_EVENTS };
-/* Bytes of a field in its struct; fields lie in the row's order without padding. */
+/* The bytes a field takes in its struct. Fields lie in the order of the row, without padding. */
 size_t field_bytes(enum field_type type);
 #ifndef PROTOCOL_GUEST
 enum { PROTOCOL_IS_GUEST = 0 };
 struct field_row { const char *name; enum field_type type; };
 struct kind_row { uint16_t id, field_count; const char *name; const struct field_row *fields; };
-#else                                   /* in libtelem: no names, and no events are read */
+#else                                   /* in libtelem: it prints no names and decodes no events */
 enum { PROTOCOL_IS_GUEST = 1 };
 struct field_row { uint8_t type; };
 struct kind_row { uint16_t id, field_count; const struct field_row *fields; };
@@ -110,7 +110,7 @@ struct kind_row { uint16_t id, field_count; const struct field_row *fields; };
 
 extern const struct kind_row kind_rows[];
 extern const size_t kind_row_count;
-/* NULL for an unknown kind. */
+/* The row of a kind, or NULL when the kind is unknown. */
 const struct kind_row *kind_row(uint64_t id);
 
 static inline struct text text_of(const char *string)

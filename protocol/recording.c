@@ -22,7 +22,7 @@ void recording_index(struct recording *recording, uint64_t now_ns, struct messag
 	recording->events = 0;
 }
 
-/* 94 11 c4 08 magic cf offset cf count, and CHECK */
+/* On the wire: 94 11, c4 08 magic, cf index_offset, cf index_count, then CHECK. */
 void recording_end(const struct recording *recording, uint8_t out[RECORDING_END_BYTES],
 		   const uint8_t marker[MARKER_BYTES], uint64_t number)
 {
