@@ -5,9 +5,9 @@
 #include "widgets/points.h"
 
 enum {
-	TICK_CELLS_MIN = 10,         /* room for "-1m30s" and some air */
-	SECONDS_MAX = 1000000000,    /* 30 years; beyond, labels would lie */
-	VALUE_CELLS = 8              /* all plots of a column line up, whatever their unit */
+	TICK_CELLS_MIN = 10,         /* room for "-1m30s" and a few blanks */
+	SECONDS_MAX = 1000000000,    /* 30 years; a longer plot gets no labels */
+	VALUE_CELLS = 8              /* all plots above one another start at the same column, whatever their unit */
 };
 
 struct axis axis_start(const struct canvas *canvas, const struct canvas *plot)
@@ -17,7 +17,7 @@ struct axis axis_start(const struct canvas *canvas, const struct canvas *plot)
 	return (struct axis){ .row = canvas_part(canvas, plot->x - canvas->x, y, plot->width_cells, 1) };
 }
 
-/* Takes the columns start..end-1 with a blank on both sides, if they are free. */
+/* Takes the columns start..end-1 and a blank on both sides, if all of them are free. */
 static bool take(struct axis *axis, int start, int end)
 {
 	if (start < 0 || end > axis->row.width_cells || axis->row.height_cells == 0)
@@ -79,7 +79,7 @@ void axis_marks(struct axis *axis, const struct axis_mark *marks, int mark_count
 	}
 }
 
-/* The smallest step people count in that leaves room for its labels. */
+/* The smallest step in people's units of time that leaves room for its labels. */
 static double step_of(double seconds, int width_cells)
 {
 	static const int steps[] = {
@@ -128,7 +128,7 @@ struct canvas axis_values(const struct canvas *canvas, int rows, enum unit unit,
 	int width = units_width(unit) > VALUE_CELLS ? units_width(unit) : VALUE_CELLS;
 	char text[UNITS_BYTES];
 
-	/* A plot narrower than its labels tells less than the labels' room would. */
+	/* A narrow plot says more when it has the columns that labels would take. */
 	if (canvas->width_cells < 3 * width)
 		return canvas_part(canvas, 0, 0, canvas->width_cells, rows);
 	if (rows > 1 || !(max > 0))

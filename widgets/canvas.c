@@ -18,7 +18,7 @@ static int clamp(long long value, long long low, long long high)
 	return (int)(value > high ? high : value);
 }
 
-/* Positions may be anywhere, so sums of them are clamped to what an int holds. */
+/* Positions may be any int, so sums of them are clamped to what an int holds. */
 static int sum(int a, int b)
 {
 	return clamp((long long)a + b, INT_MIN, INT_MAX);
@@ -83,7 +83,7 @@ enum glyphs canvas_glyphs(const struct canvas *canvas)
 	return canvas->backing ? canvas->backing->glyphs : GLYPHS_ASCII;
 }
 
-/* The cells of row y, from our column 0 on; NULL when there are none. */
+/* The cells of row y from this canvas's column 0 on, or NULL when there are none. */
 static struct cell *row_at(const struct canvas *canvas, int y)
 {
 	const struct canvas_backing *backing = canvas->backing;
@@ -93,8 +93,8 @@ static struct cell *row_at(const struct canvas *canvas, int y)
 	return &backing->cells[(size_t)(canvas->y + y) * (size_t)backing->width_cells + (size_t)canvas->x];
 }
 
-/* Stores into a cell and blanks the other half of a wide character it was part
- * of; that half may lie outside our part, hence the backing's column. */
+/* Stores into a cell, and blanks the other half of a wide character that it was part of. That half
+ * may lie outside this part, so the column is that of the backing. */
 static void store(const struct canvas *canvas, struct cell *row, int x, struct cell cell)
 {
 	int column = canvas->x + x;
@@ -136,7 +136,7 @@ static int put(const struct canvas *canvas, int x, int y, struct style style, ui
 		row[x].ch = ch;
 		row[x + 1].ch = 0;
 	} else {
-		/* Only one half is inside. */
+		/* Only one half of the wide character is inside. */
 		store(canvas, row, x < 0 ? 0 : x, (struct cell){ ' ', style });
 	}
 	return width;
@@ -156,7 +156,7 @@ void canvas_clear(const struct canvas *canvas)
 
 		if (!row)
 			return;
-		/* Wide characters may cross an edge, but none do between. */
+		/* A wide character may cross the left or the right edge; store() blanks its other half. */
 		store(canvas, row, 0, blank);
 		store(canvas, row, last, blank);
 		for (int x = 1; x < last; x++)
@@ -206,7 +206,7 @@ int canvas_printf(const struct canvas *canvas, int x, int y, struct style style,
 	if ((size_t)bytes >= sizeof text) {
 		size_t end = sizeof text - 1;
 
-		/* Cut before the code point that may have lost its end. */
+		/* Cut before the code point that may have lost its last bytes. */
 		while (end > 0 && (text[end - 1] & 0xC0) == 0x80)
 			end--;
 		if (end > 0 && (text[end - 1] & 0x80))

@@ -1,7 +1,7 @@
-/* canvas_backing.h -- the cells behind a canvas; for the canvas_*.c files only.
+/* canvas_backing.h -- the cells behind a canvas, for the canvas_*.c files only.
  *
- * A grid, row after row. A wide character's second cell has ch 0, and never
- * stands without its first: canvas.c keeps that so. */
+ * The cells are a grid, row after row. The second cell of a wide character has ch 0 and never
+ * stands without its first: canvas.c ensures that. */
 #ifndef TELEM_WIDGETS_CANVAS_BACKING_H
 #define TELEM_WIDGETS_CANVAS_BACKING_H
 
@@ -13,6 +13,7 @@ struct canvas_backing {
 	enum glyphs glyphs;
 };
 
-/* Blank cells; sizes below 0 count as 0. NULL when memory is out. */
+/* Makes blank cells; sizes below 0 count as 0. Returns NULL when memory is out; end with
+ * canvas_backing_free(). */
 struct canvas_backing *canvas_backing_new(int width_cells, int height_cells, enum glyphs glyphs);
 #endif

@@ -20,21 +20,21 @@
 #include "widgets/text.h"
 
 enum {
-	ESCAPE_DELAY_MS = 25,    /* keys of a terminal come in one piece, people are slower */
-	LEAVE_BYTES = 256,       /* the strings that leave the screen; about 40 in practice */
-	WIDTH_CELLS_MAX = 2000,  /* a terminal may claim 65535 x 65535; no wall is that big */
+	ESCAPE_DELAY_MS = 25,    /* the bytes of one key arrive together; two keys of a person do not */
+	LEAVE_BYTES = 256,       /* the strings that restore the screen; about 40 bytes in practice */
+	WIDTH_CELLS_MAX = 2000,  /* a terminal may claim 65535 x 65535 cells; no real one is that large */
 	HEIGHT_CELLS_MAX = 1000,
 	COLORS_8 = 8,
 	COLORS_256 = 256,
-	FIRST_PAIR = 1           /* pair 0 is the terminal's own */
+	FIRST_PAIR = 1           /* pair 0 is the terminal's own colours */
 };
 
 enum color_mode { MODE_MONO, MODE_NAMED, MODE_256, MODE_DIRECT };
 
-/* What a role looks like. A colour of -1 is the terminal's own foreground. */
+/* How a role looks. A colour of -1 is the terminal's own foreground. */
 struct role_look {
-	short named;             /* 0..7, the user's palette */
-	short on_dark, on_light; /* with 256 colours */
+	short named;             /* 0..7, from the user's palette */
+	short on_dark, on_light; /* with 256 colours, on a dark and on a light background */
 	attr_t named_attrs;
 	attr_t mono_attrs;
 };
@@ -53,8 +53,8 @@ static const struct role_look looks[ROLE_COUNT] = {
 	[ROLE_SERIES4] = { COLOR_MAGENTA, 175, 90, A_NORMAL, A_NORMAL },
 	[ROLE_SERIES5] = { COLOR_RED, 173, 124, A_NORMAL, A_NORMAL },
 	[ROLE_SERIES6] = { -1, 152, 30, A_NORMAL, A_NORMAL },
-	/* Violet to pale yellow, CIE lightness 39 to 97 in steps of 6 to 10; on a light
-	 * background the other way round, so that much always stands out most. */
+	/* From violet to pale yellow, with CIE lightness from 39 to 97 in steps of 6 to 10. On a
+	 * light background the order is reversed, so that high heat stands out most on both. */
 	[ROLE_HEAT0] =   { COLOR_CYAN, 92, 228, A_NORMAL, A_NORMAL },
 	[ROLE_HEAT1] =   { COLOR_CYAN, 97, 222, A_NORMAL, A_NORMAL },
 	[ROLE_HEAT2] =   { COLOR_CYAN, 133, 216, A_NORMAL, A_NORMAL },
@@ -78,19 +78,19 @@ static const struct {
 /* The one terminal. screen is NULL when closed. */
 static struct {
 	SCREEN *screen;
-	struct canvas_backing *backing;      /* owned; what is drawn */
+	struct canvas_backing *backing;      /* owned; what was drawn since */
 	struct canvas_backing *shown;        /* owned; what the last flush left on stdscr */
 	FILE *input;
-	bool input_owned;                    /* we opened /dev/tty */
+	bool input_owned;                    /* input is /dev/tty, opened here */
 	enum color_mode mode;
 	int cursor_x, cursor_y;
-	struct termios termios;              /* as it was before us */
-	char leave[LEAVE_BYTES];             /* for the way out of a signal handler */
+	struct termios termios;              /* the modes before canvas_curses_open() */
+	char leave[LEAVE_BYTES];             /* restores the screen from a signal handler */
 	size_t leave_bytes;
-	volatile sig_atomic_t active;        /* the terminal is in our hands */
+	volatile sig_atomic_t active;        /* the terminal is in curses' modes */
 } terminal;
 
-/* Indexes of the 6x6x6 cube as red, green, blue, for terminals without a palette. */
+/* An index of the 6x6x6 colour cube as red, green and blue, for terminals without a palette. */
 static int direct_color(short index)
 {
 	static const int levels[] = { 0, 95, 135, 175, 215, 255 };
@@ -137,7 +137,7 @@ static attr_t attrs_of(struct style style)
 	const struct role_look *look = &looks[style.role < ROLE_COUNT ? style.role : ROLE_TEXT];
 	attr_t attrs = terminal.mode == MODE_MONO ? look->mono_attrs : look->named_attrs;
 
-	/* With 256 colours heat is in the colour alone. */
+	/* With 256 colours the colour alone shows heat. */
 	if (terminal.mode > MODE_NAMED && style.role >= ROLE_HEAT0)
 		attrs = A_NORMAL;
 	if (style.attrs & ATTR_BOLD)
@@ -158,13 +158,13 @@ static short pair_of(struct style style)
 	return (short)(FIRST_PAIR + style.role);
 }
 
-/* Adds a capability to the leaving strings, without its padding "$<5>". */
+/* Appends a capability of the terminal to the strings that restore it, without its padding "$<5>". */
 static void leave_add(const char *name)
 {
 	char capability[16];
 	const char *text;
 
-	snprintf(capability, sizeof capability, "%s", name);   /* tigetstr() wants no const */
+	snprintf(capability, sizeof capability, "%s", name);   /* tigetstr() takes no const */
 	text = tigetstr(capability);
 	if (!text || text == (char *)-1)
 		return;
@@ -215,7 +215,7 @@ static void input_close(void)
 	terminal.input_owned = false;
 }
 
-/* The size the terminal says it has, or what curses found in TERM when it says none. */
+/* The size that the terminal reports, or the size that curses found in TERM when it reports none. */
 static void terminal_size(int *width_cells, int *height_cells)
 {
 	struct winsize size;
@@ -252,7 +252,7 @@ static void backings_free(void)
 	terminal.shown = NULL;
 }
 
-/* Looked at before newterm(), which would take a terminal without a cursor. */
+/* Checked before newterm(), which would accept a terminal that cannot place a cursor. */
 static bool terminal_usable(void)
 {
 	char cup[] = "cup";
@@ -298,7 +298,7 @@ int canvas_curses_open(const struct canvas_curses_options *options)
 	if (err)
 		goto close_screen;
 	leave_prepare();
-	/* Until it has left the screen once, curses 6.4 writes each piece of a frame by itself. */
+	/* Until it has left the screen once, curses 6.4 sends each piece of a frame in a write of its own. */
 	endwin();
 	refresh();
 	terminal.active = 1;
@@ -355,7 +355,7 @@ static int character_key(wint_t code)
 	}
 }
 
-/* curses says only that there was no key; whether one can come, the kernel knows. */
+/* curses reports only that there was no key; poll() tells whether one can still come. */
 static bool hung_up(void)
 {
 	struct pollfd wait = { .fd = canvas_curses_fd(), .events = POLLIN };
@@ -398,8 +398,9 @@ int canvas_curses_resize(void)
 	terminal.backing = backing;
 	terminal.shown = shown;
 	erase();
-	/* What the terminal makes of its old contents nobody knows. (resizeterm() would do this
-	 * too, and put a KEY_RESIZE into the queue that asks for the next resize.) */
+	/* The program cannot know what the terminal shows after a resize, so the next flush sends
+	 * every cell. (resizeterm() would do that too, but it also queues a KEY_RESIZE, which would
+	 * lead to another resize.) */
 	clearok(curscr, TRUE);
 	return 0;
 }
@@ -410,8 +411,8 @@ void canvas_curses_cursor(int x, int y)
 	terminal.cursor_y = y;
 }
 
-/* A glyph that takes another width in this locale than we think would shift the
- * row: its twin does not. */
+/* A glyph whose width in this locale differs from the width in text_width.c would shift the row.
+ * Its ASCII twin does not. */
 static uint32_t agreed(uint32_t ch)
 {
 	const char *twin;
@@ -429,7 +430,7 @@ static void show_cell(int x, int y, const struct cell *cell)
 
 	setcchar(&shown, text, attrs_of(cell->style), pair_of(cell->style), NULL);
 	mvadd_wchnstr(y, x, &shown, 1);
-	/* A wide character's narrow twin leaves its second cell to us. */
+	/* When a narrow twin replaces a wide character, its second cell must be drawn here. */
 	if (text_char_width(cell->ch) == 2 && (uint32_t)text[0] != cell->ch) {
 		text[0] = L' ';
 		setcchar(&shown, text, attrs_of(cell->style), pair_of(cell->style), NULL);
@@ -465,7 +466,7 @@ void canvas_curses_flush(void)
 			const struct cell *cell = &backing->cells[row + (size_t)x];
 			struct cell *shown = &terminal.shown->cells[row + (size_t)x];
 
-			/* A wide character brings its second cell along. */
+			/* The second cell of a wide character is drawn with its first. */
 			if (cell->ch != 0 && !same(cell, shown))
 				show_cell(x, y, cell);
 			*shown = *cell;

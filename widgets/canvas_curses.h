@@ -1,62 +1,63 @@
 /* canvas_curses.h -- the terminal as a canvas. A process has one.
  *
- * Everything is drawn into cells; canvas_curses_flush() sends those that changed.
- * The background is never painted. Colours follow roles (theme.h): 8 steps of
- * heat where there are 256 colours, named colours where there are 8, and bold,
- * dim, underline where there are none or nobody wants them.
+ * Everything is drawn into cells; canvas_curses_flush() sends the cells that changed to the
+ * terminal. The background is never painted. Colours follow the roles of theme.h: with 256 colours
+ * heat has 8 colours, with 8 colours it has two looks, and without colours, or when the user wants
+ * none, bold, dim and underline stand for roles.
  *
- * The program must have called setlocale(LC_CTYPE, "") before: without a UTF-8
- * codeset everything is drawn in ASCII, whatever was asked for. All functions
- * but canvas_curses_close_from_signal() belong to one thread. curses catches
- * SIGINT, SIGTERM, SIGTSTP and SIGWINCH if nobody did before canvas_curses_open(). */
+ * The program must call setlocale(LC_CTYPE, "") first. When its character set is not UTF-8,
+ * everything is drawn in ASCII, whatever the options say. All functions but
+ * canvas_curses_close_from_signal() must be called from one thread. curses handles SIGINT, SIGTERM,
+ * SIGTSTP and SIGWINCH unless the program has handlers for them before canvas_curses_open(). */
 #ifndef TELEM_WIDGETS_CANVAS_CURSES_H
 #define TELEM_WIDGETS_CANVAS_CURSES_H
 
 #include "widgets/canvas.h"
 #include "widgets/key.h"
 
-/* AUTO: as the terminal can, but none when NO_COLOR is set and not empty;
- * ALWAYS beats NO_COLOR. */
+/* COLOR_AUTO: what the terminal can show, but no colours when NO_COLOR is set and not empty.
+ * COLOR_ALWAYS overrules NO_COLOR. */
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct canvas_curses_options {
 	enum color color;
 	enum glyphs glyphs;
-	bool light_background;       /* heat grows darker, not brighter */
+	bool light_background;       /* high heat is dark, not bright */
 };
 
-/* Takes the terminal on standard output; keys come from standard input or, when
- * that is something else, from /dev/tty. Returns 0, -ENOTTY when there is no
- * terminal, -ENXIO when TERM is unset or unknown or too poor to place a cursor,
- * -EBUSY when open already, or another errno. On failure the terminal is untouched. */
+/* Opens the terminal on standard output. Keys come from standard input or, when that is not a
+ * terminal, from /dev/tty. Returns 0; -ENOTTY when there is no terminal; -ENXIO when TERM is unset,
+ * unknown or cannot place a cursor; -EBUSY when it is open already; or another negative errno. On
+ * failure the terminal is as it was. */
 int canvas_curses_open(const struct canvas_curses_options *options);
-/* The whole screen, of size 0 when closed; valid until the next resize or close. */
+/* The canvas of the whole screen, of size 0 while closed. It is valid until the next resize or close. */
 struct canvas canvas_curses_canvas(void);
-/* Where keys come from, to wait on; -1 when closed. */
+/* The file descriptor that keys come from, for polling; -1 while closed. */
 int canvas_curses_fd(void);
 
-/* The next key that is waiting, else KEYCODE_NONE; call until that comes. An
- * Escape alone is known after 25 ms. After KEYCODE_HANGUP no key will come. */
+/* Returns the next key that is waiting, or KEYCODE_NONE: call again until it returns that. An
+ * Escape alone is reported after 25 ms. No key comes after KEYCODE_HANGUP. */
 int canvas_curses_key(void);
 
-/* Takes the terminal's present size; the canvas is blank then. Returns 0, or
- * -ENOMEM and the old size stays. */
+/* Gives the canvas the terminal's current size and blanks it. Returns 0, or -ENOMEM and the old
+ * size stays. */
 int canvas_curses_resize(void);
-/* Where the terminal's cursor stands after the next flush; outside: hidden. */
+/* Says where the terminal's cursor is shown after the next flush. A position outside the screen hides it. */
 void canvas_curses_cursor(int x, int y);
-/* Shows what was drawn: only cells that changed since the last flush travel. */
+/* Shows what was drawn: sends only the cells that changed since the last flush. */
 void canvas_curses_flush(void);
-/* The next flush paints all anew, for a screen that others wrote on. */
+/* Makes the next flush send every cell, for a screen that another program wrote on. */
 void canvas_curses_redraw(void);
 
-/* Gives the terminal back for a while, before stopping on ^Z, and takes it again
- * in the size it has then. Resume returns as canvas_curses_resize(). */
+/* canvas_curses_suspend() restores the terminal for a while, before the program stops on ^Z.
+ * canvas_curses_resume() takes it again, in the size it has by then, and returns what
+ * canvas_curses_resize() returns. */
 void canvas_curses_suspend(void);
 int canvas_curses_resume(void);
 
-/* Restores the terminal. May be called twice, and without open. */
+/* Restores the terminal. May be called twice, and without canvas_curses_open(). */
 void canvas_curses_close(void);
-/* The same with nothing but tcsetattr() and write(): for a fatal signal's
- * handler, which must not return to drawing. */
+/* Restores the terminal with tcsetattr() and write() only, for the handler of a fatal signal.
+ * Nothing may be drawn afterwards. */
 void canvas_curses_close_from_signal(void);
 #endif

@@ -1,4 +1,4 @@
-/* cells.h -- arithmetic with sizes. */
+/* cells.h -- the smaller and the larger of two sizes. */
 #ifndef TELEM_WIDGETS_CELLS_H
 #define TELEM_WIDGETS_CELLS_H
 

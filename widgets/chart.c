@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The row of a limit within the plot, from the bottom; -1: none to be seen. */
+/* The row of the limit in the plot, counted from the bottom, or -1 when there is none to show. */
 static int limit_row(const struct chart *chart, int rows, double max)
 {
 	if (!(chart->limit > 0) || chart->limit > max)
@@ -10,8 +10,8 @@ static int limit_row(const struct chart *chart, int rows, double max)
 	return (points_eighths(chart->limit, max, rows) - 1) / 8;
 }
 
-/* A row is coarse: in that of the limit a column is all of it when past the limit, else
- * nothing, so that the line tells the one from the other. */
+/* In the row of the limit a column fills the whole cell when its value is above the limit, and
+ * nothing of it otherwise: 1/8 steps inside that one row could not tell above from below. */
 static int eighths_at_limit(int eighths, int row, bool is_past)
 {
 	if (is_past)
@@ -39,7 +39,7 @@ static void draw_column(const struct chart *chart, const struct canvas *plot, in
 	}
 }
 
-/* The line and its label, beneath the columns. */
+/* Draws the limit's line and label. Columns are drawn over it later. */
 static void draw_limit(const struct chart *chart, const struct canvas *canvas, const struct canvas *plot, int row)
 {
 	int y = plot->height_cells - 1 - row, label_end = plot->x - canvas->x - 1;

@@ -1,10 +1,10 @@
-/* chart.h -- one figure over time as a filled area, in eighths of a cell.
+/* chart.h -- one figure over time, drawn as a filled area in steps of 1/8 cell.
  *
- * All points are laid out over the width: give it the window to be seen. A gap
- * is blank; a column with loss is drawn of '?' as high as its lower bound; zero
- * is the lowest bar. A limit is a line that just those columns break that are
- * past it. Labels appear where there is room: max, limit and 0 at the left,
- * times in the last row from CHART_TIME_ROWS rows on. */
+ * All points are spread over the width, so the caller passes only those that should be seen. A gap
+ * is blank. A column with loss consists of '?', as high as its lower bound. Zero is the lowest bar.
+ * A limit is a horizontal line that only columns above the limit cross. Labels appear where there
+ * is room: max, limit and 0 at the left, and times in the last row when there are at least
+ * CHART_TIME_ROWS rows. */
 #ifndef TELEM_WIDGETS_CHART_H
 #define TELEM_WIDGETS_CHART_H
 
@@ -17,9 +17,9 @@ enum { CHART_TIME_ROWS = 4 };
 struct chart {
 	struct points points;
 	enum unit unit;
-	double max;                  /* the top; 0: the greatest point, or the limit */
-	double limit;                /* what points are held against; 0: nothing */
-	double point_s;              /* seconds from point to point; 0: no times */
+	double max;                  /* the value at the top; 0: the greatest point or the limit, whichever is higher */
+	double limit;                /* the value that points should not exceed; 0: none */
+	double point_s;              /* seconds between two points; 0: draw no times */
 	const struct axis_mark *marks;
 	int mark_count;
 	struct style style;

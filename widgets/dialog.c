@@ -5,13 +5,13 @@
 #include "widgets/text.h"
 
 enum {
-	FRAME_CELLS = 4,             /* line and blank on both sides */
+	FRAME_CELLS = 4,             /* the frame's line and a blank, on both sides */
 	FRAME_ROWS = 2,
-	TITLE_CELLS = 6,             /* what rule_draw() puts around a title, and a corner's air */
+	TITLE_CELLS = 6,             /* what rule_draw() puts around a title, and blanks at the corners */
 	LINE_BYTES = 1024
 };
 
-/* The cells the text wants between the frame's lines. */
+/* The columns of the box that show all its text. */
 static int width_wanted(const struct dialog *dialog, const struct canvas *canvas)
 {
 	int width = canvas_text_width(canvas, dialog->title) + TITLE_CELLS - FRAME_CELLS;
@@ -57,7 +57,7 @@ struct dialog_drawn dialog_draw(const struct dialog *dialog, const struct canvas
 	struct canvas box = centred(canvas, width_wanted(dialog, canvas), height);
 	struct canvas inside = canvas_part(&box, 2, 1, box.width_cells - FRAME_CELLS,
 					   box.height_cells - FRAME_ROWS);
-	/* The question's answer is drawn in the extra rows: they go last. */
+	/* The answer to a question is drawn in the extra rows, so they are given up last. */
 	int extra = cells_min(dialog->extra_rows, inside.height_cells);
 	int shown = cells_min(dialog->line_count, inside.height_cells - extra);
 	int top = cells_max(0, cells_min(dialog->top, dialog->line_count - shown));

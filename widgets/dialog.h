@@ -2,8 +2,7 @@
  *
  *	┌ Help: Latency (2) ──── ? again: all keys ┐
  *	│ s r    sort by next column, reverse      │
- *	└──────────────────────────── 3 not shown ┘
- */
+ *	└──────────────────────────── 3 not shown ┘ */
 #ifndef TELEM_WIDGETS_DIALOG_H
 #define TELEM_WIDGETS_DIALOG_H
 
@@ -11,20 +10,20 @@
 
 struct dialog {
 	const char *title;
-	const char *hint;            /* at the right of the title when there is room; or NULL */
-	const char *const *lines;    /* clean text */
+	const char *hint;            /* drawn to the right of the title when there is room; or NULL */
+	const char *const *lines;    /* line_count of them, clean text */
 	int line_count;
-	int top;                     /* the first line to show; past the end counts as the end */
-	int extra_rows;              /* blank rows below the lines, for the caller to draw in */
+	int top;                     /* index of the first line to show; past the end counts as the end */
+	int extra_rows;              /* blank rows below the lines, in which the caller draws */
 };
 
 struct dialog_drawn {
-	struct canvas extra;         /* the extra rows, as far as there is room for them */
-	int top, line_count;         /* what is shown: where from, and how many lines */
+	struct canvas extra;         /* the extra rows, as many as there is room for */
+	int top, line_count;         /* index of the first line shown, and how many are shown */
 };
 
-/* As wide and high as its text, at most canvas; lines that are too long are cut
- * in the middle. Covers what is below it. When not all lines are shown, the
- * frame says how many are not. */
+/* Draws the box over whatever is there, as wide and high as its text but at most as large as
+ * canvas. Lines that are too long are cut in the middle. When some lines are not shown, the frame
+ * says how many. */
 struct dialog_drawn dialog_draw(const struct dialog *dialog, const struct canvas *canvas);
 #endif

@@ -6,12 +6,12 @@
 #include "widgets/text.h"
 
 enum {
-	LABEL_CELLS = 8,             /* as beside the other plots */
+	LABEL_CELLS = 8,             /* as wide as the labels of the other plots */
 	SHADES = 4,
 	HEATS = ROLE_HEAT7 - ROLE_HEAT0
 };
 
-/* A share of a column's rows first..last; NaN when nothing is known. */
+/* The share of rows first..last of a column, or NaN when all of them are unknown. */
 static double share_of(const struct heatmap *heatmap, int column, int first, int last)
 {
 	const float *shares = heatmap->shares + (size_t)column * (size_t)heatmap->row_count;
@@ -23,7 +23,7 @@ static double share_of(const struct heatmap *heatmap, int column, int first, int
 	return sum;
 }
 
-/* The root spreads small shares out: in most seconds the interesting calls are few. */
+/* The square root makes small shares easier to tell apart: the slow calls that matter are few. */
 static void draw_share(const struct canvas *plot, int x, int y, double share)
 {
 	double root;
@@ -50,7 +50,8 @@ static void draw_label(const struct heatmap *heatmap, const struct canvas *canva
 
 static void draw_columns(const struct heatmap *heatmap, const struct canvas *plot, int merged)
 {
-	int skipped = heatmap->column_count - plot->width_cells;    /* the oldest; below 0: blanks at the left */
+	int skipped = heatmap->column_count - plot->width_cells;    /* the oldest columns do not fit; below 0:
+	                                                             * blank columns at the left */
 
 	for (int x = skipped < 0 ? -skipped : 0; x < plot->width_cells; x++) {
 		int column = x + skipped;
@@ -71,7 +72,7 @@ void heatmap_draw(const struct heatmap *heatmap, const struct canvas *canvas)
 	bool times = heatmap->mark_count > 0 && canvas->height_cells > 1;
 	int fit = canvas->height_cells - times;
 	int rows = heatmap->row_count < fit ? heatmap->row_count : fit;
-	int merged = heatmap->row_count - rows;      /* rows 0..merged share the lowest line */
+	int merged = heatmap->row_count - rows;      /* rows 0..merged are added up in the lowest line */
 	bool labels = canvas->width_cells >= 3 * LABEL_CELLS;
 	int left = labels ? LABEL_CELLS : 0;
 	struct canvas plot = canvas_part(canvas, left, 0, canvas->width_cells - left, rows);

@@ -1,9 +1,10 @@
-/* heatmap.h -- how a spread changes with time: columns of time, rows of value.
+/* heatmap.h -- how a distribution changes over time: a column for each time, a row for each range
+ * of values.
  *
- * A cell is a share of its column, shown by shade and by heat; a share above 0
- * is never blank. One point of time is one column, the newest at the right edge.
- * A column with loss is drawn of '?', one without data is blank. When there are
- * more rows than fit, the lowest are drawn as one, labelled "≤". */
+ * A cell shows its share of the column by shade and colour; a share above 0 is never blank. Each
+ * point in time is one column, the newest at the right edge. A column with loss consists of '?',
+ * one without data is blank. When there are more rows than fit, the lowest ones are added up in one
+ * row, labelled "≤". */
 #ifndef TELEM_WIDGETS_HEATMAP_H
 #define TELEM_WIDGETS_HEATMAP_H
 
@@ -11,13 +12,12 @@
 #include "widgets/canvas.h"
 
 struct heatmap {
-	const float *shares;         /* column_count times row_count, column by column,
-				      * oldest first, within it the lowest value first;
-				      * 0..1, NaN for no data */
-	const bool *lost;            /* per column; NULL when nothing was lost */
+	const float *shares;         /* column_count times row_count shares from 0 to 1, NaN for no data: column
+	                              * by column, oldest first, and in a column the lowest values first */
+	const bool *lost;            /* one for each column, or NULL when nothing was lost */
 	int row_count, column_count;
-	const char *const *row_labels;       /* row_count of them, lowest first */
-	const struct axis_mark *marks;       /* in the last row; none: it is plot too */
+	const char *const *row_labels;       /* row_count of them, lowest values first */
+	const struct axis_mark *marks;       /* drawn in the last row; without marks the plot takes that row too */
 	int mark_count;
 };
 

@@ -15,9 +15,10 @@ static long long max(long long a, long long b)
 	return a > b ? a : b;
 }
 
-/* The events in one column: the bucket it is part of, or the sum of its buckets,
- * of those at its edges only their part: else columns of two and of three buckets
- * would make teeth. Places are in fractions of 1 / width_cells of a bucket. */
+/* The events in one column: those of its bucket when a bucket is at least one column wide,
+ * otherwise the sum of its buckets. Of a bucket that crosses the column's edge only the part inside
+ * counts, because whole buckets would make the bars jump between two and three buckets. Positions
+ * are counted in units of 1 / width_cells of a bucket. */
 static double column_count(const uint64_t *counts, int bucket_count, int x, int width_cells)
 {
 	long long start = (long long)bucket_count * x, end = start + bucket_count;
@@ -66,7 +67,7 @@ static void draw_bars(const struct histogram *histogram, const struct canvas *pl
 	}
 }
 
-/* Dots stand above the bars only: where the shape is lower, the bar says enough. */
+/* Dots are drawn only above the bars: where the other shape is lower, a bar covers it. */
 static void draw_shape(const struct histogram *histogram, const struct canvas *plot, double most)
 {
 	double shape_most = columns_most(histogram->shape, histogram->bucket_count, plot->width_cells);
@@ -83,7 +84,7 @@ static void draw_shape(const struct histogram *histogram, const struct canvas *p
 	}
 }
 
-/* The column of a value; outside the buckets the nearest one. */
+/* The column of a value; a value outside the buckets gets the nearest column. */
 static int column_of(const struct histogram *histogram, double value, int width_cells)
 {
 	double share = log(value / histogram->low) / log(histogram->high / histogram->low);
@@ -96,7 +97,7 @@ static int column_of(const struct histogram *histogram, double value, int width_
 static void draw_axis(const struct histogram *histogram, struct axis *axis)
 {
 	bool bytes = histogram->unit == UNIT_BYTES || histogram->unit == UNIT_BYTES_PER_S;
-	double factor = bytes ? 16 : 10;    /* 16, 256 bytes, 4, 64 KiB, 1 MiB: round all along */
+	double factor = bytes ? 16 : 10;    /* 16 B, 256 B, 4 KiB, 64 KiB, 1 MiB: all are round */
 	int width = axis->row.width_cells;
 
 	if (!(histogram->low > 0) || !(histogram->high > histogram->low) || isinf(histogram->high) || width == 0)
@@ -109,7 +110,7 @@ static void draw_axis(const struct histogram *histogram, struct axis *axis)
 			axis_pointer(axis, column_of(histogram, pointer->value, width), STYLE(ROLE_TEXT), arrow,
 				     pointer->text);
 	}
-	/* The tolerance keeps a bound of 10 µs that came out as 9999.9 ns. */
+	/* The tolerance keeps the label of a bound of 10 µs that was computed as 9999.9 ns. */
 	for (double value = pow(factor, ceil(log(histogram->low) / log(factor) - 1e-9));
 	     value <= histogram->high; value *= factor) {
 		char text[UNITS_BYTES];

@@ -1,9 +1,8 @@
-/* histogram.h -- how figures are spread, over logarithmic buckets.
+/* histogram.h -- how values are distributed, as bars over logarithmic buckets.
  *
- * The buckets are laid out over the width, on an axis that is logarithmic as
- * they are: every bucket spans the same factor. A bucket that is not empty
- * shows at least the smallest glyph. Values and pointers stand in the last row
- * from HISTOGRAM_AXIS_ROWS rows on. */
+ * The buckets are spread over the width on a logarithmic axis: every bucket spans the same factor.
+ * A bucket that is not empty shows at least the smallest bar. When there are at least
+ * HISTOGRAM_AXIS_ROWS rows, the last one shows values and pointers. */
 #ifndef TELEM_WIDGETS_HISTOGRAM_H
 #define TELEM_WIDGETS_HISTOGRAM_H
 
@@ -14,7 +13,7 @@
 
 enum { HISTOGRAM_AXIS_ROWS = 3 };
 
-/* A value to point at: "50" shows as ↑50. */
+/* A value to point at: text "50" is drawn as ↑50. */
 struct histogram_pointer {
 	double value;
 	const char *text;
@@ -22,12 +21,12 @@ struct histogram_pointer {
 
 struct histogram {
 	const uint64_t *counts;      /* bucket_count of them, lowest values first */
-	const uint64_t *shape;       /* another bucket_count, shown as dots on a scale of
-				      * their own, to compare shapes with; or NULL */
+	const uint64_t *shape;       /* another bucket_count counts, drawn as dots on a scale of their own to
+	                              * compare the two shapes; or NULL */
 	int bucket_count;
-	double low, high;            /* lower bound of the first, upper bound of the last
-				      * bucket; both above 0, else the axis has no values */
-	enum unit unit;              /* of the values */
+	double low, high;            /* lower bound of the first and upper bound of the last bucket; unless both
+	                              * are above 0, the axis shows no values */
+	enum unit unit;              /* the unit of the values */
 	bool log_y;
 	const struct histogram_pointer *pointers;
 	int pointer_count;

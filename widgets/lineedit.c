@@ -14,7 +14,7 @@ void lineedit_init(struct lineedit *edit, char *text, size_t text_bytes)
 	edit->cursor = edit->bytes;
 }
 
-/* The start of the character before, or after, a byte offset. */
+/* The start of the character before byte offset at; after() is that of the character after it. */
 static size_t before(const struct lineedit *edit, size_t at)
 {
 	if (at > 0)
@@ -33,7 +33,7 @@ static size_t after(const struct lineedit *edit, size_t at)
 	return at + utf8_decode(edit->text + at, edit->bytes - at, &ch);
 }
 
-/* Removes the bytes from start to end; the cursor is left at start. */
+/* Removes the bytes from start to end, and puts the cursor at start. */
 static void cut(struct lineedit *edit, size_t start, size_t end)
 {
 	memmove(edit->text + start, edit->text + end, edit->bytes - end + 1);
@@ -85,7 +85,7 @@ enum lineedit_answer lineedit_key(struct lineedit *edit, int key)
 		edit->cursor = edit->bytes;
 		break;
 	default:
-		/* Below 0 and above Unicode are keys, not characters. */
+		/* Values below 0 or above Unicode are function keys, not characters. */
 		if (key >= 0 && key < KEYCODE_HANGUP)
 			insert(edit, (uint32_t)key);
 		break;
@@ -93,7 +93,7 @@ enum lineedit_answer lineedit_key(struct lineedit *edit, int key)
 	return LINEEDIT_MORE;
 }
 
-/* Columns from byte offset start up to the cursor. */
+/* The columns from byte offset start to the cursor. */
 static int cells_before_cursor(const struct lineedit *edit, const struct canvas *canvas, size_t start)
 {
 	int width = 0;
@@ -116,7 +116,7 @@ int lineedit_draw(const struct lineedit *edit, const struct canvas *canvas, int 
 
 	x = canvas_text(canvas, x, y, STYLE(ROLE_TITLE), prompt);
 	room = canvas->width_cells - x;
-	/* The cursor itself needs a cell, after the text when it stands at the end. */
+	/* The cursor needs a cell of its own when it is at the end of the text. */
 	while (start < edit->cursor && cells_before_cursor(edit, canvas, start) >= room)
 		start = after(edit, start);
 	canvas_text(canvas, x, y, STYLE(ROLE_TEXT), edit->text + start);

@@ -24,7 +24,7 @@ struct point points_column(const struct points *points, int column, int column_c
 	for (first++; first < end; first++) {
 		struct point point = points_at(points, (int)first);
 
-		all.value = fmax(all.value, point.value);    /* a number beats a NaN */
+		all.value = fmax(all.value, point.value);    /* fmax() prefers a number to a NaN */
 		all.lost = all.lost || point.lost;
 	}
 	return all;
@@ -35,7 +35,7 @@ int points_column_of(int index, int count, int column_count)
 	long long start = ((long long)index * column_count + count - 1) / count;
 	long long last = ((long long)(index + 1) * column_count + count - 1) / count - 1;
 
-	/* Squeezed, the next column may start right after this point. */
+	/* With more points than columns the next point may have the same column. */
 	return (int)(start < last ? start : last);
 }
 

@@ -7,7 +7,7 @@ enum {
 	LEFT_BYTES = 1024
 };
 
-/* A text within the line, a blank on each side. */
+/* Draws a text into the line, with a blank on each side. */
 static void draw_text(const struct canvas *canvas, int x, int y, struct style style, const char *text)
 {
 	canvas_put(canvas, x - 1, y, STYLE(ROLE_DIM), ' ');
@@ -26,7 +26,7 @@ void rule_draw(const struct canvas *canvas, int y, const char *left, const char 
 		text_fit(cut, sizeof cut, left, width - AROUND_CELLS, canvas_glyphs(canvas));
 		draw_text(canvas, 2, y, STYLE(ROLE_TITLE), cut);
 	}
-	/* The two may share the cell of line between them. */
+	/* The two texts may share the cell of line that is between them. */
 	if (right && right_cells + AROUND_CELLS + left_cells - (left_cells > 0) <= width)
 		draw_text(canvas, width - 2 - right_cells, y, STYLE(ROLE_DIM), right);
 }

@@ -8,7 +8,7 @@ void sparkline_draw(const struct sparkline *sparkline, const struct canvas *canv
 	int left = canvas->width_cells - points.count;
 	double max;
 
-	/* Keep the newest that fit. */
+	/* Only the newest points fit. */
 	if (left < 0) {
 		points.values -= left;
 		points.lost = points.lost ? points.lost - left : NULL;

@@ -1,7 +1,7 @@
-/* sparkline.h -- a row of bars, one for each of the newest points.
+/* sparkline.h -- one row of bars, one for each of the newest points.
  *
- * The newest stands at the right edge. A gap is blank, a point with loss a '?',
- * zero the lowest bar. */
+ * The newest point is at the right edge. A gap is blank, a point with loss is '?', and zero is the
+ * lowest bar. */
 #ifndef TELEM_WIDGETS_SPARKLINE_H
 #define TELEM_WIDGETS_SPARKLINE_H
 
@@ -10,10 +10,10 @@
 
 struct sparkline {
 	struct points points;
-	double max;                  /* the full bar; 0: the greatest point that is drawn */
+	double max;                  /* the value of a full bar; 0: the greatest point that is drawn */
 	struct style style;
 };
 
-/* Into the first row of canvas. */
+/* Draws into the first row of canvas. */
 void sparkline_draw(const struct sparkline *sparkline, const struct canvas *canvas);
 #endif

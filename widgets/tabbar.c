@@ -1,12 +1,12 @@
 #include "widgets/tabbar.h"
 
-/* A name has a cell on each side, for the brackets. */
+/* A name has a cell on each side for the brackets. */
 static int cells_of(const struct canvas *canvas, const char *name)
 {
 	return canvas_text_width(canvas, name) + 2;
 }
 
-/* The first name to draw so that the active one still ends within width_cells. */
+/* The first name to draw so that the chosen one still ends within width_cells. */
 static int first_of(const struct canvas *canvas, const char *const *names, int active, int width_cells)
 {
 	int first = active;
@@ -25,7 +25,7 @@ int tabbar_draw(const struct canvas *canvas, int x, int y, const char *const *na
 		int end = x + cells_of(canvas, names[i]);
 		struct style style = i == active ? STYLE(ROLE_TEXT, ATTR_BOLD) : STYLE(ROLE_DIM);
 
-		/* Half a name is worse than none, but for the chosen one. */
+		/* Part of a name is not worth showing, unless it is the chosen one. */
 		if (end > canvas->width_cells && i != active)
 			break;
 		canvas_text(canvas, x + 1, y, style, names[i]);

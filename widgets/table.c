@@ -6,18 +6,18 @@
 #include "widgets/text.h"
 
 enum {
-	CELL_BYTES = 256,            /* of text, before it is cut to its column */
-	NAME_CELLS_MIN = 3           /* a column that stretches shrinks to this when nothing else can go */
+	CELL_BYTES = 256,            /* bytes of a cell's text, before it is cut to its column */
+	NAME_CELLS_MIN = 3           /* a column with stretch shrinks to this when no other column can be dropped */
 };
 
-/* Where columns stand on this canvas; width 0: dropped. */
+/* Where the columns are on this canvas; a width of 0 means dropped. */
 struct layout {
 	int count;
 	int x[TABLE_COLUMNS_MAX];
 	int width[TABLE_COLUMNS_MAX];
 };
 
-/* The blanks before a column: a name after a figure needs one more to part them. */
+/* The blanks before a column. A name after a figure needs one more, because the two texts meet there. */
 static int gap_before(const struct table *table, const struct layout *layout, int column)
 {
 	for (int before = column - 1; before >= 0; before--)
@@ -36,7 +36,7 @@ static int width_used(const struct table *table, const struct layout *layout)
 	return used;
 }
 
-/* Drops the column that goes first; returns false when all that are left stay. */
+/* Drops the column that is dropped first. Returns false when all remaining columns must stay. */
 static bool drop_one(const struct table *table, struct layout *layout)
 {
 	int victim = -1;
@@ -51,7 +51,7 @@ static bool drop_one(const struct table *table, struct layout *layout)
 	return true;
 }
 
-/* Gives what is over, or takes what is missing, from the columns that stretch. */
+/* Shares what is left over, or missing, among the columns with stretch. */
 static void stretch(const struct table *table, struct layout *layout, int width_cells)
 {
 	int spare = width_cells - width_used(table, layout);
@@ -87,7 +87,7 @@ static struct layout layout_of(const struct table *table, int width_cells)
 		if (layout.width[i] == 0)
 			continue;
 		layout.x[i] = x + gap_before(table, &layout, i);
-		/* What still does not fit is cut where one can see it. */
+		/* A column that still does not fit is cut at the right edge. */
 		layout.width[i] = cells_min(layout.width[i], cells_max(width_cells - layout.x[i], 0));
 		x = layout.x[i] + layout.width[i];
 	}
@@ -117,7 +117,7 @@ static void draw_head(const struct table *table, const struct layout *layout, co
 			draw_text(table, layout, canvas, i, 0, STYLE(ROLE_DIM), table->columns[i].title);
 			continue;
 		}
-		/* The title gives way to the mark, not the mark to the title. */
+		/* The title is cut to leave room for the sort mark. */
 		text_fit(title, sizeof title - UTF8_BYTES, table->columns[i].title, layout->width[i] - 1,
 			 canvas_glyphs(canvas));
 		strcat(title, table->sort_ascending ? "▲" : "▼");
@@ -157,8 +157,8 @@ static void draw_row(const struct table *table, const struct layout *layout, con
 	}
 }
 
-/* The first row to show: as before, but moved as little as the cursor asks for,
- * and no further down than the end. */
+/* The first row to show: the previous one, moved only as far as the cursor requires, and no further
+ * than the end. */
 static int top_of(const struct table *table, int shown)
 {
 	int top = table->top;
@@ -178,7 +178,7 @@ struct table_drawn table_draw(const struct table *table, const struct canvas *ca
 	struct layout layout = layout_of(table, canvas->width_cells);
 	int below = cells_max(canvas->height_cells - 1, 0);    /* rows below the head */
 	int shown = cells_min(table->row_count, below);
-	/* The last line is given up for the count only while a row is left above it. */
+	/* The last line shows the count only while a row is left above it. */
 	bool cut = shown < table->row_count && below >= 2;
 
 	shown = cells_max(0, shown - cut);

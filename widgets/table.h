@@ -1,12 +1,12 @@
-/* table.h -- rows and columns, with a cursor, scrolling and a sort mark.
+/* table.h -- rows and columns, with a cursor, scrolling and a mark at the column sorted by.
  *
- *    span               rate     p50   p99▼  trend
- *  ! sql.query       1.24k/s  412 µs 8.31 ms  ▁▂█▆
- *  ▸ decode           310 /s 2.10 ms 4.02 ms  ▃▄▃▃
- *    3 not shown
+ *	   span               rate     p50   p99▼  trend
+ *	 ! sql.query       1.24k/s  412 µs 8.31 ms  ▁▂█▆
+ *	 ▸ decode           310 /s 2.10 ms 4.02 ms  ▃▄▃▃
+ *	   3 not shown
  *
- * The widget keeps nothing: what it needs comes in struct table, what the next
- * frame needs goes out in struct table_drawn. */
+ * The widget has no state: its input is struct table, and what the next frame needs is returned in
+ * struct table_drawn. */
 #ifndef TELEM_WIDGETS_TABLE_H
 #define TELEM_WIDGETS_TABLE_H
 
@@ -16,43 +16,46 @@
 #include "widgets/canvas.h"
 
 enum {
-	TABLE_COLUMNS_MAX = 16,      /* columns past it are not drawn; no screen holds as many */
+	TABLE_COLUMNS_MAX = 16,      /* further columns are not drawn; no screen has room for so many */
 	TABLE_GUTTER_CELLS = 3,      /* left of the first column: cursor, mark, blank */
-	TABLE_MARK = -1              /* the cell callback's column for the mark, "!" */
+	TABLE_MARK = -1              /* the column for which cell() is asked for the mark, "!" */
 };
 
 struct table_column {
 	const char *title;
-	int width_cells;             /* the least; a stretching column shares what is over */
-	bool right;                  /* alignment: figures to the right, names to the left */
+	int width_cells;             /* the least width; columns with stretch share what is left over */
+	bool right;                  /* whether text is aligned to the right, as figures are; names are aligned
+	                              * to the left */
 	bool stretch;
-	int drop;                    /* 0: stays; of the others the highest goes first */
+	int drop;                    /* 0: always shown; of the others, the highest is dropped first when there
+	                              * is no room */
 };
 
 struct table {
 	const struct table_column *columns;
 	int column_count;
 	int row_count;
-	int top;                     /* the first row to show, from the last table_drawn */
-	int cursor;                  /* a row, or -1: no cursor */
-	int sort_column;             /* the column sorted by, or -1 */
+	int top;                     /* the first row to show, from the table_drawn of the last frame */
+	int cursor;                  /* a row, or -1 for no cursor */
+	int sort_column;             /* the column that rows are sorted by, or -1 */
 	bool sort_ascending;
-	/* Text and, if it is not plain, style of one cell. out is empty and style plain
-	 * before; text from outside must be clean. Not called for drawn cells. */
+	/* Writes the text and, if it is not plain, the style of one cell. Before the call out is
+	 * empty and *style is plain. Text from outside must be clean. Not called for a cell that
+	 * draw() has drawn. */
 	void (*cell)(void *arg, int row, int column, char *out, size_t out_bytes, struct style *style);
-	/* Draws a cell itself and returns true, or returns false for cell() to do it.
-	 * NULL when no column draws. */
+	/* Draws one cell and returns true, or returns false to have cell() asked for its text. NULL
+	 * when no column needs it. */
 	bool (*draw)(void *arg, int row, int column, const struct canvas *canvas);
 	void *arg;
 };
 
 struct table_drawn {
-	int top;                     /* the first row shown; give it back in the next frame */
-	int row_count;               /* rows shown: a page */
-	int cursor_y;                /* the cursor's row of canvas, or -1 */
+	int top;                     /* the first row shown, to pass in for the next frame */
+	int row_count;               /* how many rows are shown: one page */
+	int cursor_y;                /* the canvas row of the cursor, or -1 */
 };
 
-/* Draws head and rows. The cursor's row is always among those shown. When not
- * all rows are, the last line says how many are not. */
+/* Draws the head and the rows. The row of the cursor is always shown. When some rows are not shown,
+ * the last line says how many. */
 struct table_drawn table_draw(const struct table *table, const struct canvas *canvas);
 #endif

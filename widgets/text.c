@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Collects text in the caller's buffer; the first piece that does not fit ends it. */
+/* Collects text in the caller's buffer. The first piece that does not fit ends it. */
 struct writer {
 	char *out;
 	size_t out_bytes;
@@ -28,7 +28,7 @@ static void write_char(struct writer *writer, uint32_t ch)
 	write_piece(writer, piece, utf8_encode(piece, ch));
 }
 
-/* By code points, so that a short buffer cuts between two. */
+/* Writes by code points, so that a short buffer cuts between two of them. */
 static void write_text(struct writer *writer, const char *text, size_t bytes)
 {
 	while (bytes > 0 && !writer->full) {
@@ -41,8 +41,8 @@ static void write_text(struct writer *writer, const char *text, size_t bytes)
 	}
 }
 
-/* How many bytes follow a first byte, and what the second may be: that alone
- * rules out overlong forms, surrogates and code points past U+10FFFF. */
+/* How many bytes follow the first byte, and the range of the second one. That range alone rules out
+ * overlong forms, surrogates and code points above U+10FFFF. */
 static int sequence_of(unsigned char first, unsigned char *low, unsigned char *high)
 {
 	*low = 0x80;
@@ -121,7 +121,8 @@ size_t utf8_encode(char out[UTF8_BYTES], uint32_t ch)
 	return 4;
 }
 
-/* As drawn: an ASCII canvas expands our glyphs and squeezes wide letters to '?'. */
+/* The columns as drawn: an ASCII canvas draws the twins of glyphs, which may be longer, and one '?'
+ * for a wide character. */
 static int drawn_width(uint32_t ch, enum glyphs glyphs)
 {
 	const char *twin;
@@ -188,7 +189,7 @@ size_t text_clean(char *out, size_t out_bytes, const char *in, size_t in_bytes, 
 	return writer.bytes;
 }
 
-/* The bytes at the front of text that take at most width columns. */
+/* How many bytes from the start of text take at most width columns. */
 static size_t bytes_within(const char *text, size_t bytes, int width, enum glyphs glyphs)
 {
 	size_t at = 0;
@@ -205,7 +206,7 @@ static size_t bytes_within(const char *text, size_t bytes, int width, enum glyph
 	return at;
 }
 
-/* Where the end of text begins that takes at most width of its total columns. */
+/* Where the last part of text starts that takes at most width columns; the whole text takes total. */
 static size_t tail_start(const char *text, size_t bytes, int total, int width, enum glyphs glyphs)
 {
 	size_t at = 0;
@@ -230,7 +231,7 @@ int text_fit(char *out, size_t out_bytes, const char *in, int width_cells, enum 
 	if (total <= width_cells) {
 		write_text(&writer, in, in_bytes);
 	} else if (width_cells > 0) {
-		/* The start tells more than the end: three parts to two. */
+		/* The start of a name says more than its end: three parts to two. */
 		head_cells = ((width_cells - 1) * 3 + 4) / 5;
 		head_bytes = bytes_within(in, in_bytes, head_cells, glyphs);
 		tail_at = tail_start(in, in_bytes, total, width_cells - 1 - head_cells, glyphs);

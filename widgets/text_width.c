@@ -1,8 +1,9 @@
-/* How many columns a character takes. The tables follow Unicode 14: unshowable
- * is the categories Mn, Me, Cf, Cc, Zl, Zp, Cs with the default ignorables, the
- * Hangul vowels that join their neighbour, and the noncharacters; wide is East
- * Asian Width W and F. Unassigned gaps are bridged, so the tables stay short
- * and a newer Unicode mostly falls where it belongs. */
+/* text_width.c -- how many columns a character takes, after Unicode 14.
+ *
+ * The table unshowable has the categories Mn, Me, Cf, Cc, Zl, Zp and Cs, the default ignorables,
+ * the Hangul vowels that join the character before them, and the noncharacters. The table wide has
+ * East Asian Width W and F. Ranges also cover unassigned code points between them, so that the
+ * tables stay short and most characters of a newer Unicode get the right width. */
 #include "widgets/text.h"
 
 #include <stdbool.h>

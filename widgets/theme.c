@@ -10,7 +10,7 @@ struct twin {
 	char ascii[TWIN_BYTES];
 };
 
-/* Bars and shades share the full block, and so their twin. */
+/* Bars and shades both use the full block, so they share its twin. */
 static const struct twin twins[] = {
 	{ 0x2581, "_" }, { 0x2582, "." }, { 0x2583, "-" }, { 0x2584, "=" },
 	{ 0x2585, "+" }, { 0x2586, "*" }, { 0x2587, "%" }, { 0x2588, "#" },

@@ -12,7 +12,7 @@
 struct scale {
 	const char *const *names;
 	int name_count;
-	double step;         /* from one unit to the next */
+	double step;         /* the factor from one unit to the next */
 };
 
 static const char *const time_names[] = { " ns", " µs", " ms", " s" };
@@ -25,8 +25,8 @@ static const struct scale byte_scale = { byte_names, 7, 1024 };
 static const struct scale count_scale = { count_names, 7, 1000 };
 static const struct scale rate_scale = { rate_names, 7, 1000 };
 
-/* Writes value >= 0 in three digits, or returns false when it rounds to 1000.
- * In whole numbers, so that no locale puts a comma in. */
+/* Writes value >= 0 in three digits, or returns false when it rounds to 1000. It prints whole
+ * numbers only, so that no locale can put in a comma. */
 static bool three_digits(char out[UNITS_BYTES], double value)
 {
 	long long scaled;
@@ -60,8 +60,8 @@ static void scaled(char out[UNITS_BYTES], double value, const struct scale *scal
 	snprintf(out, UNITS_BYTES, ">999%s", scale->names[scale->name_count - 1]);
 }
 
-/* The answers every figure has in common: none, zero, the sign. Returns false
- * when out is written; else out starts with the sign and *magnitude is above 0. */
+/* What all figures have in common: no data, zero, and the sign. Returns false when out is complete;
+ * otherwise out holds the sign and *magnitude is above 0. */
 static bool begin(char out[UNITS_BYTES], double value, const char *zero, const char *plus, double *magnitude)
 {
 	if (isnan(value)) {
@@ -84,7 +84,7 @@ static void append(char out[UNITS_BYTES], const char *text)
 	snprintf(out + bytes, UNITS_BYTES - bytes, "%s", text);
 }
 
-/* From a minute on, two parts say more than three digits. */
+/* From one minute on, two units say more than three digits. */
 static void long_time(char out[UNITS_BYTES], double seconds)
 {
 	long long whole;
@@ -108,7 +108,7 @@ static void long_time(char out[UNITS_BYTES], double seconds)
 
 static void magnitude_time(char out[UNITS_BYTES], double ns)
 {
-	/* 59.95 s would round to 60.0 s, which is 1m00s. */
+	/* 59.95 s would be rounded to 60.0 s, which is 1m00s. */
 	if (ns >= 59.95e9)
 		long_time(out, round(ns / 1e9));
 	else
@@ -180,7 +180,7 @@ void units_byte_rate(char out[UNITS_BYTES], double bytes_per_s)
 		append(out, "/s");
 }
 
-/* Whole percent, bounded so that the width is. */
+/* Whole percent, with an upper bound because the width has one. */
 static void whole_percent(char out[UNITS_BYTES], double percent)
 {
 	char text[UNITS_BYTES];
@@ -213,7 +213,7 @@ void units_change_percent(char out[UNITS_BYTES], double before, double now)
 
 	if (!(before > 0))
 		change = NAN;
-	/* What rounds to nothing is nothing: "+0 %" would only puzzle. */
+	/* A change that rounds to zero is shown as zero: "+0 %" would only puzzle. */
 	if (fabs(change) < 0.005)
 		change = 0;
 	if (begin(out, change, "0 %", "+", &magnitude))
