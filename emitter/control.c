@@ -99,12 +99,12 @@ static enum ack_code set_level(struct sink *sink, const struct message_set_level
 	}
 	if (request->level == LEVEL_OWN) {
 		lease_remove(sink, class_id, site);
-		if (site && request->keep)
+		if (site && request->persist)
 			emitter.sites[site].own_level = LEVEL_FOLLOW;
 	} else if (request->level > LEVEL_ALL) {
 		*text = "levels are 0, 1, 2 and 255";
 		return ACK_BAD;
-	} else if (request->keep) {
+	} else if (request->persist) {
 		lease_remove(sink, class_id, site);
 		if (site)
 			emitter.sites[site].own_level = (uint8_t)request->level;
@@ -131,11 +131,11 @@ static enum ack_code set_limit(const struct message_limit *request, const char *
 		return ACK_NO_SUCH;
 	}
 	limit = &emitter.classes[request->class_id].limit;
-	if (request->keep > UINT32_MAX && request->keep != LIMIT_AS_IT_IS) {
+	if (request->sample > UINT32_MAX && request->sample != LIMIT_AS_IT_IS) {
 		*text = "one in at most 4294967295";
 		return ACK_LIMIT;
 	}
-	class_limit((uint32_t)request->class_id, request->keep == LIMIT_AS_IT_IS ? limit->keep : (uint32_t)request->keep,
+	class_limit((uint32_t)request->class_id, request->sample == LIMIT_AS_IT_IS ? limit->keep : (uint32_t)request->sample,
 		    request->per_second == LIMIT_AS_IT_IS ? limit->per_second : request->per_second);
 	levels_apply("a viewer");
 	return ACK_DONE;
@@ -174,7 +174,7 @@ static enum ack_code enable_all(struct sink *sink, const struct message_enable_a
 
 	for (uint32_t i = 0; i < emitter.class_count && code == ACK_DONE; i++)
 		code = set_level(sink, &(struct message_set_level){ .class_id = i, .level = request->level,
-								    .keep = request->keep }, text);
+								    .persist = request->persist }, text);
 	return code;
 }
 

@@ -30,7 +30,7 @@ static bool limit_message(const struct model *model, const char *text, bool is_k
 		return false;
 	*out = (struct message){ .kind = KIND_LIMIT, .limit = { 0, (uint64_t)id, LIMIT_AS_IT_IS, LIMIT_AS_IT_IS } };
 	if (is_keep) {
-		out->limit.keep = number;
+		out->limit.sample = number;
 		return *end == '\0' && number > 0;
 	}
 	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)

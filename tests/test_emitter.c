@@ -1756,7 +1756,7 @@ static void a_fifo_nobody_reads_takes_no_requests(void **state)
 	/* Before the first reader, and after each. */
 	for (int round = 0; round < 3; round++) {
 		encoder_init(&encoder, bytes, sizeof bytes);
-		request.set_level = (struct message_set_level){ .request = 7, .level = LEVEL_ALL, .keep = round == 1 };
+		request.set_level = (struct message_set_level){ .request = 7, .level = LEVEL_ALL, .persist = round == 1 };
 		while (round && strcmp(reader->classes[request.set_level.class_id].name, "quiet"))
 			request.set_level.class_id++;
 		assert_true(encode_message(&encoder, &request));

@@ -172,7 +172,7 @@ static void asked_for_level(uint64_t class_id, uint64_t level, bool keep)
 	assert_int_equal(message.kind, KIND_SET_LEVEL);
 	assert_int_equal(message.set_level.class_id, class_id);
 	assert_int_equal(message.set_level.level, level);
-	assert_int_equal(message.set_level.keep, keep);
+	assert_int_equal(message.set_level.persist, keep);
 }
 
 static void asked_for_nothing(void)

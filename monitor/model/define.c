@@ -60,7 +60,7 @@ void apply_class(struct model *model, const struct message_class *told)
 	class->own_level = (uint8_t)told->own_level;
 	class->was_off = told->was_off != 0;
 	class->leases = u32(told->leases);
-	class->keep = told->keep;
+	class->keep = told->sample;
 	class->per_second = told->per_second;
 	if (told->id >= model->class_count)
 		model->class_count = (uint32_t)told->id + 1;
