@@ -59,7 +59,7 @@ static void emit_all(uint64_t event_count, uint32_t thread_count)
 		if (pthread_create(&threads[started], NULL, emit, part) == 0)
 			started++;
 		else
-			emit(part);           /* the sum is what counts */
+			emit(part);           /* the number of events counts, not the thread */
 	}
 	while (started > 0)
 		pthread_join(threads[--started], NULL);
@@ -71,13 +71,13 @@ int burst_run(uint64_t event_count, uint32_t thread_count, bool wait)
 	uint64_t emitted, delivered, dropped;
 
 	if (wait && !wait_for_reader()) {
-		fputs("telem-demo: nobody reads: no sink was streaming within 10 s; "
-		      "start a reader, e.g. telemtop, or give --sink\n", stderr);
+		fputs("telem-demo: there is no reader: no sink was streaming within 10 s; "
+		      "start one, e.g. telemtop, or give --sink\n", stderr);
 		return 1;
 	}
 	telem_enable_all(false);
 	(void)telem_class_level(&telem_class_burst, TELEM_ALL);
-	/* What was recorded before is not to be counted. */
+	/* Events that were recorded before must not be counted. */
 	(void)telem_flush((uint64_t)FLUSH_S * 1000000000);
 	telem_stats(&before);
 	emit_all(event_count, thread_count);

@@ -6,7 +6,7 @@ void heap_init(struct heap *heap)
 {
 	pthread_rwlockattr_t attr;
 
-	/* By default readers may always enter, and a collector would wait for ever. */
+	/* By default new readers may always enter, and a collector could wait for ever. */
 	pthread_rwlockattr_init(&attr);
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	pthread_rwlock_init(&heap->world, &attr);
@@ -43,13 +43,13 @@ bool heap_mark(struct heap *heap, struct heap_object *object)
 
 static void mark(struct heap *heap)
 {
-	/* From here to wherever the function ends; it nests in the pause. */
+	/* This span lasts until the function ends. It is nested in the pause. */
 	TELEM_SPAN_HERE(gc, "mark");
 	heap->marked_bytes = 0;
 	heap->mark(heap);
 }
 
-/* Frees what is not marked, unmarks the others. */
+/* Frees all unmarked objects and unmarks the others. */
 static void sweep(struct heap *heap)
 {
 	struct heap_object *object = heap->objects, *kept = NULL, *next;
@@ -90,7 +90,7 @@ void heap_collect_if_full(struct heap *heap)
 {
 	if (heap->live_bytes > heap->limit_bytes) {
 		pthread_rwlock_wrlock(&heap->world);
-		/* Another thread may have done it in the meantime. */
+		/* Another thread may have collected since the first test. */
 		if (heap->live_bytes > heap->limit_bytes)
 			collect(heap);
 		pthread_rwlock_unlock(&heap->world);

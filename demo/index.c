@@ -7,7 +7,7 @@ TELEM_CLASS(index, "reading files and indexing their words", TELEM_SUM);
 
 enum { KIND_DOCUMENT, KIND_POSTING, KIND_WORD };
 
-/* ---- what the collector asks ---- */
+/* ---- what the collector calls ---- */
 
 static void mark_document(struct heap *heap, struct index_document *document)
 {
@@ -18,7 +18,7 @@ static void mark_document(struct heap *heap, struct index_document *document)
 	}
 }
 
-/* Keeps the newest documents, to half of the limit: so the next time is far away. */
+/* Marks the newest documents, up to half of the limit, so that the next collection is far away. */
 static void mark_newest(struct heap *heap)
 {
 	struct index *index = (struct index *)heap;
@@ -60,7 +60,7 @@ static void forget_dead(struct heap *heap)
 	}
 }
 
-/* Each under the type it was allocated with: so the books add up. */
+/* Frees each object under the type it was allocated with, so that the sums of that type balance. */
 static void free_object(struct heap_object *object)
 {
 	switch (object->kind) {
@@ -103,7 +103,7 @@ void index_fini(struct index *index)
 
 static struct index_shard *shard_of(struct index *index, uint32_t hash)
 {
-	/* The upper bits; the lower ones choose the bucket. */
+	/* The upper bits choose the shard; the lower bits choose the bucket. */
 	return &index->shards[(hash >> 16) % INDEX_SHARDS];
 }
 
@@ -168,7 +168,7 @@ static int insert(struct index *index, char *path, const struct words *words)
 	pthread_mutex_lock(&index->lock);
 	document->older = index->newest;
 	index->newest = document;
-	/* Not in the macro: when its class is off, arguments are not evaluated. */
+	/* This is not done in the macro: it does not evaluate its arguments when its class is off. */
 	index->document_count++;
 	TELEM_GAUGE(index, "documents", index->document_count);
 	pthread_mutex_unlock(&index->lock);
@@ -188,7 +188,7 @@ int index_insert(struct index *index, char *path, const struct words *words)
 	return err;
 }
 
-/* ---- asking ---- */
+/* ---- searching ---- */
 
 const struct index_document *index_recent(struct index *index, uint32_t skip_count)
 {

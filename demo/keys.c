@@ -17,7 +17,7 @@ static const struct { char key; const char *name; } classes[KEYS_CLASSES] = {
 
 /* ---- the terminal ---- */
 
-/* Of the process, as the terminal is; a signal handler can ask nobody else. */
+/* These belong to the process, as the terminal does; a signal handler has no other way to reach them. */
 static struct termios modes_before;
 static volatile sig_atomic_t is_open;
 
@@ -31,7 +31,7 @@ static void restore(void)
 static void die_tidily(int signal_number)
 {
 	restore();
-	raise(signal_number);                 /* SA_RESETHAND: this time for good */
+	raise(signal_number);                 /* SA_RESETHAND: this time the signal ends the program */
 }
 
 static void print_line(const char *text)
@@ -39,7 +39,8 @@ static void print_line(const char *text)
 	struct winsize size = { .ws_col = 0 };
 	int cells;
 
-	/* One cell short, as the last one would scroll; blanks wipe out the old line. */
+	/* One cell less than the width, because text in the last cell could scroll; blanks erase
+	 * the old line. */
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	cells = size.ws_col > 1 ? size.ws_col - 1 : 79;
 	printf("\r%*s\r%.*s", cells, "", cells, text);
@@ -78,7 +79,7 @@ bool keys_open_terminal(void)
 		sigaction(deadly[i], &action, NULL);
 	modes.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	modes.c_cc[VMIN] = modes.c_cc[VTIME] = 0;
-	modes.c_cc[VSUSP] = _POSIX_VDISABLE;  /* a stop would be one more way out */
+	modes.c_cc[VSUSP] = _POSIX_VDISABLE;  /* a stopped program would leave the terminal in these modes */
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
 	say_help();
 	return true;
@@ -122,7 +123,7 @@ static void set_level(struct keys *keys, int at, int level)
 {
 	static const char *const words[] = { "off", "sum", "all" };
 
-	/* By name: no need to declare the classes of all the other files. */
+	/* Setting the level by name avoids declaring the classes of all other files. */
 	if (telem_level_set(classes[at].name, (enum telem_level)level)) {
 		say("%s: %s", classes[at].name, telem_error());
 		return;
@@ -138,13 +139,13 @@ static void set_all(struct keys *keys, bool on)
 		keys->levels[i] = on ? TELEM_ALL : TELEM_OFF;
 }
 
-/* To a recording in this folder and, the next time, back to where the stream went before. */
+/* Starts a recording in this directory or, the next time, redirects the stream to where it went before. */
 static void toggle_recording(struct keys *keys)
 {
 	char address[64];
 	int id;
 
-	/* A recording is never overwritten: the second one needs a name of its own. */
+	/* A recording is never overwritten, so the second one needs another name. */
 	snprintf(address, sizeof address, keys->recording_count ? "file:telem-demo.%d-%u.telem" :
 		 "file:telem-demo.%d.telem", (int)getpid(), keys->recording_count + 1);
 	if (!keys->is_recording)

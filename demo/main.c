@@ -1,8 +1,8 @@
-/* main.c -- telem-demo: options, life, main loop.
+/* main.c -- telem-demo: its options, start and end, and main loop.
  *
- * A program with real work to watch: it indexes the words of real files, searches
- * them, and evicts the oldest. To learn how to instrument a program begin with
- * work.c; this file shows how telemetry is started and stopped. */
+ * This is a program with real work to watch: it indexes the words of real files, searches for them,
+ * and evicts the oldest files. To learn how to instrument a program begin with work.c; this file
+ * shows how telemetry is started and stopped. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -27,17 +27,17 @@ enum { EXIT_USAGE = 2, STATUS_MS = 500 };
 static const char help[] =
 	"usage: telem-demo [OPTIONS] DIR_OR_FILE...\n"
 	"       telem-demo --burst N [--wait] [--threads N] [--sink ADDRESS]\n"
-	"Indexes the words of all files below, searches them, evicts the oldest, and begins\n"
+	"Indexes the words of all files, searches for words, evicts the oldest files, and starts\n"
 	"again, until it is interrupted. Watch it with telemtop.\n"
 	"\n"
-	"  --threads N      worker threads, 1 to 64 (default 2)\n"
-	"  --rate N         files a second (default 50; 0: as fast as possible)\n"
-	"  --heap BYTES     evict above this much memory; may end in K, M, G (default 64M)\n"
-	"  --persist        seal the table of handlers\n"
-	"  --once           end after one pass over the files\n"
-	"  --sink ADDRESS   stream to fifo:PATH, unix:PATH, tcp:HOST:PORT, file:PATH, ...\n"
-	"  --burst N        only emit N events as fast as possible, and count what arrived\n"
-	"  --wait           with --burst: wait up to 10 s for a reader first\n"
+	"  --threads N      number of worker threads, 1 to 64 (default 2)\n"
+	"  --rate N         index N files a second (default 50; 0: as fast as possible)\n"
+	"  --heap BYTES     evict files above this much memory; may end in K, M, G (default 64M)\n"
+	"  --persist        freeze the table of handlers, so that calling them is faster\n"
+	"  --once           end after one pass over all files\n"
+	"  --sink ADDRESS   send the stream to fifo:PATH, unix:PATH, tcp:HOST:PORT, file:PATH, ...\n"
+	"  --burst N        only emit N events as fast as possible, and count how many arrive\n"
+	"  --wait           with --burst: first wait up to 10 s for a reader\n"
 	"  -h, --help       print this\n"
 	"  -V, --version    print the version\n";
 
@@ -62,14 +62,15 @@ __attribute__((format(printf, 1, 2))) _Noreturn static void usage_error(const ch
 	exit(EXIT_USAGE);
 }
 
-/* optarg as a decimal number, with one of these suffixes that multiply by 1024. */
+/* Returns optarg as a decimal number. It may end in one of suffixes; each of them means 1024 times
+ * the one before it. */
 static uint64_t number_option(const char *name, const char *suffixes, uint64_t min, uint64_t max)
 {
 	char *end = optarg;
 	uint64_t number = 0;
 
 	errno = 0;
-	if (*optarg >= '0' && *optarg <= '9') /* strtoull() would take blanks and a sign */
+	if (*optarg >= '0' && *optarg <= '9') /* strtoull() would also accept blanks and a sign */
 		number = strtoull(optarg, &end, 10);
 	if (end > optarg && *end && strchr(suffixes, *end)) {
 		for (const char *at = suffixes; at <= strchr(suffixes, *end); at++)
@@ -100,7 +101,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 	};
 	int option;
 
-	/* All are long ones: so a wrong one is always argv[optind - 1]. */
+	/* All options are long ones, so a wrong one is always argv[optind - 1]. */
 	while ((option = getopt_long_only(argc, argv, ":", known, NULL)) != -1) {
 		switch (option) {
 		case 't':
@@ -155,7 +156,7 @@ static int say_no_files(void)
 	return EXIT_FAILURE;
 }
 
-/* Says which paths are not there, and leaves the others; false when there are none. */
+/* Prints which paths do not exist and removes them from the list. Returns false when none is left. */
 static bool check_paths(char **paths)
 {
 	char **kept = paths, **first = paths;
@@ -171,7 +172,7 @@ static bool check_paths(char **paths)
 	return kept > first;
 }
 
-/* To be read by the main loop; all threads inherit the mask. */
+/* The main loop reads these signals; all threads inherit the mask. */
 static int open_signals(void)
 {
 	static const int taken[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -194,7 +195,8 @@ static void show_status(struct work *work, const struct keys *keys)
 	keys_show_status(keys, text);
 }
 
-/* Until a signal, the quit key, the terminal's end, or the end of the work: then true. */
+/* Runs until a signal, the quit key, the end of the terminal, or the end of the work. Returns true
+ * after the end of the work. */
 static bool watch(struct work *work, struct keys *keys, int signals_fd)
 {
 	bool has_terminal = keys_open_terminal();
@@ -215,12 +217,12 @@ static bool watch(struct work *work, struct keys *keys, int signals_fd)
 
 static int index_and_search(const struct work_options *options, struct keys *keys, int signals_fd)
 {
-	static struct work work;              /* too big for a stack */
+	static struct work work;              /* too large for the stack */
 	int err = work_start(&work, options);
 	bool is_over, found_any;
 
 	if (err) {
-		fprintf(stderr, "telem-demo: cannot start to work: %s\n", strerror(-err));
+		fprintf(stderr, "telem-demo: cannot start the threads that work: %s\n", strerror(-err));
 		return EXIT_FAILURE;
 	}
 	is_over = watch(&work, keys, signals_fd);
@@ -240,12 +242,12 @@ int main(int argc, char **argv)
 	if (!check_paths(options.work.paths) && !options.burst)
 		return say_no_files();
 	signals_fd = options.burst ? -1 : open_signals();
-	/* Without telemetry the work gets done all the same: say so, and go on. */
+	/* The work does not need telemetry, so the program reports the problem and goes on. */
 	if (telem_start(&telemetry))
 		fprintf(stderr, "telem-demo: telemetry: %s\n", telem_error());
 	if (keys_init(&keys, options.sink_address)) {
 		fprintf(stderr, "telem-demo: telemetry: %s\n", telem_error());
-		/* But a burst counts what arrives: it has nowhere to go. */
+		/* A burst needs a sink, because it counts what arrives. */
 		if (options.burst)
 			return EXIT_USAGE;
 	}
@@ -253,9 +255,9 @@ int main(int argc, char **argv)
 		status = burst_run(options.burst_count, options.work.thread_count, options.wait);
 	} else {
 		slow_init(options.persist);
-		/* Asked for while somebody looks, never else. */
+		/* These values are computed only while a viewer is connected. */
 		if (telem_report_malloc() || telem_report_process())
-			fputs("telem-demo: not all there is to report will be\n", stderr);
+			fputs("telem-demo: telemetry: some of the program's own figures will be missing\n", stderr);
 		status = index_and_search(&options.work, &keys, signals_fd);
 		slow_fini();
 	}

@@ -9,7 +9,7 @@ static uint32_t random_below(struct query *query, uint32_t bound)
 	return (uint32_t)rand_r(&query->seed) % bound;
 }
 
-/* By address: any order does, as long as both lists have the same. */
+/* Orders documents by address. Any order will do, as long as both lists have the same one. */
 static int compare_hits(const void *a, const void *b)
 {
 	uintptr_t left = (uintptr_t)*(const struct index_document *const *)a;
@@ -18,7 +18,7 @@ static int compare_hits(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Leaves in hits what is in others, too; both are sorted. Returns how many. */
+/* Removes from hits what is not in others; both are sorted. Returns how many are left. */
 static uint32_t intersect(const struct index_document **hits, uint32_t hits_count,
 			  const struct index_document **others, uint32_t others_count)
 {
@@ -47,7 +47,7 @@ static void ask(struct query *query, struct index *index, const struct index_doc
 		hits_count = i == 0 ? count : intersect(query->hits, hits_count, found, count);
 		postings_count += count;
 	}
-	/* Whole at level all; counted at level sum. */
+	/* At level all the whole event is sent; at level sum it is only counted. */
 	TELEM_EVENT(query, "query", TELEM_F("words", word_count), TELEM_F("hits", hits_count),
 		    TELEM_F("postings", postings_count));
 }
@@ -56,7 +56,7 @@ void query_run(struct query *query, struct index *index)
 {
 	const struct index_document *document;
 
-	/* Waiting for a collection to end is part of what the asker feels: inside. */
+	/* The span includes waiting for a collection to end, because a user would wait for it too. */
 	TELEM_SPAN(query, "query") {
 		heap_enter(&index->heap);
 		document = index_recent(index, random_below(query, RECENT_DOCUMENTS));

@@ -21,7 +21,7 @@ bool queue_push(struct queue *queue, struct job job)
 		pthread_cond_wait(&queue->not_full, &queue->lock);
 	pushed = !queue->closed;
 	if (pushed) {
-		/* Still under the lock, so that "enqueued" comes before "done". */
+		/* Emitted under the lock, so that "enqueued" comes before "done". */
 		TELEM_MARK(queue, "enqueued", job.id);
 		TELEM_LATENCY_BEGIN(queue, "found to done", job.id);
 		job.enqueued_stamp = telem_stamp();

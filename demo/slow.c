@@ -9,7 +9,7 @@ TELEM_CLASS_DECLARE(query);
 
 enum { SLOW_NS = 1000000, VERY_SLOW_NS = 10000000, JOB_NS = 20000000, JOB_WORDS = 100000, JOB_LINES = 2 };
 
-/* Called for each query, in the thread that made it, also while its class is off. */
+/* Called for each query, on the thread that runs it, even while the class query is off. */
 static int look(const struct telem_happening *what, void *config)
 {
 	(void)config;
@@ -29,12 +29,12 @@ void slow_init(bool persist)
 		fprintf(stderr, "telem-demo: slow queries are not counted: %s\n", strerror(-err));
 	if (persist)
 		telem_persist();
-	/* What a job may take, whoever looks. */
+	/* The budget of a job, checked whether or not a viewer is connected. */
 	err = telem_budget("job", &(struct telem_budget){ .ns = JOB_NS, .logs = JOB_LINES, .counter = "index.words",
 							  .counter_most = JOB_WORDS }, NULL, NULL);
 	if (err < 0)
 		fprintf(stderr, "telem-demo: jobs have no budget: %s\n", strerror(-err));
-	/* So many that timing each would show. */
+	/* There are so many of these spans that the cost of timing each one would show. */
 	(void)telem_span_every("index.find", 16);
 }
 

@@ -16,7 +16,7 @@ static int compare_words(const void *a, const void *b)
 	return memcmp(left->text, right->text, left->bytes);
 }
 
-/* The byte of a word in lower case, 0 for a byte between words. */
+/* The byte in lower case when it belongs to a word, 0 when it is between words. */
 static char word_byte(char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -46,13 +46,13 @@ static uint32_t split(struct word_ref *refs, char *text, const char *end)
 
 int words_split(struct words *out, char *text, size_t text_bytes)
 {
-	/* What is made here, and who frees it is elsewhere. */
+	/* Memory allocated in this function has this tag, although it is freed elsewhere. */
 	TELEM_ALLOC_TAG("tokenising");
-	/* Room for the worst: every other byte a word. */
+	/* Room for the worst case: every other byte is a word. */
 	struct word_ref *refs = telem_malloc(word list, (text_bytes / 2 + 1) * sizeof *refs);
 	uint32_t count, kept_count = 0;
 
-	/* Ends where the function ends, whichever way that is. */
+	/* The span ends when the function ends, at whichever return. */
 	TELEM_SPAN_HERE(index, "tokenise");
 	if (!refs)
 		return -ENOMEM;

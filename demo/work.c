@@ -27,7 +27,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-/* In short naps, so that the program ends soon after it is told to. */
+/* Sleeps in short naps, so that the program ends soon after it is asked to. */
 static void sleep_until(struct work *work, uint64_t until_ns)
 {
 	for (uint64_t now = now_ns(); !work->stop && now < until_ns; now = now_ns()) {
@@ -37,7 +37,7 @@ static void sleep_until(struct work *work, uint64_t until_ns)
 	}
 }
 
-/* Makes a job of a file; false when the walk is to end. */
+/* Queues a job for a file. Returns false when the walk must end. */
 static bool visit(struct work *work, const FTSENT *entry)
 {
 	struct job job = { .id = work->jobs_found + 1 };
@@ -47,7 +47,7 @@ static bool visit(struct work *work, const FTSENT *entry)
 		TELEM_COUNT(index, "files skipped", 1);
 	}
 	if (entry->fts_info != FTS_F)
-		return true;                  /* folders, links, sockets ... */
+		return true;                  /* a directory, link, socket ... */
 	job.path = telem_malloc(string, strlen(entry->fts_accpath) + 1);
 	if (!job.path)
 		return false;
@@ -56,12 +56,12 @@ static bool visit(struct work *work, const FTSENT *entry)
 	return queue_push(&work->queue, job);
 }
 
-/* All files once, at the pace of the options. */
+/* Visits all files once, at the rate that the options ask for. */
 static void walk(struct work *work)
 {
 	uint64_t pace_ns = work->options.rate_per_s ? SECOND_NS / work->options.rate_per_s : 0;
 	uint64_t next_ns = now_ns(), found_before = work->jobs_found;
-	/* Links are followed where they are named on the command line only. */
+	/* Only links that are named on the command line are followed. */
 	FTS *tree = fts_open(work->options.paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 
@@ -71,7 +71,7 @@ static void walk(struct work *work)
 		if (work->jobs_found == found_before)
 			continue;
 		found_before = work->jobs_found;
-		/* What a full queue has cost is not made up for by a hurry. */
+		/* Time lost while the queue was full is not made up for later. */
 		if (next_ns + SECOND_NS < now_ns())
 			next_ns = now_ns();
 		next_ns += pace_ns;
@@ -93,7 +93,7 @@ static void *walker_main(void *arg)
 		TELEM_LOG(TELEM_DEBUG, "walked over all files: %llu found",
 			  (unsigned long long)(work->jobs_found - found_before));
 		if (work->jobs_found == 0)
-			break;                /* nothing there at all: the program says so and ends */
+			break;                /* there are no files at all: the program says so and ends */
 		if (work->jobs_found == found_before)
 			sleep_until(work, now_ns() + SECOND_NS);
 	} while (!work->stop && !work->options.once);
@@ -135,7 +135,7 @@ static int read_open_file(int fd, char **out_text, size_t *out_bytes)
 
 static int read_file(const char *path, char **out_text, size_t *out_bytes)
 {
-	/* It may be another file by now: never wait for the writer of a FIFO. */
+	/* The path may name another file by now: never wait for the writer of a FIFO. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
 
 	TELEM_SPAN_HERE(index, "read file");
@@ -146,7 +146,7 @@ static int read_file(const char *path, char **out_text, size_t *out_bytes)
 	return err;
 }
 
-/* Takes path. */
+/* Indexes the words of text. Takes path. */
 static void index_text(struct work *work, char *path, char *text, size_t text_bytes)
 {
 	struct words words;
@@ -163,7 +163,7 @@ static void index_text(struct work *work, char *path, char *text, size_t text_by
 	words_free(&words);
 }
 
-/* Takes path. */
+/* Reads and indexes one file. Takes path. */
 static void index_file(struct work *work, char *path)
 {
 	char *text = NULL;
@@ -175,7 +175,7 @@ static void index_file(struct work *work, char *path)
 		telem_free(file text, text);
 		return;
 	}
-	/* A severity belongs to a place in the source: so, three places. */
+	/* A severity belongs to one place in the source, so there are three places. */
 	if (!err)
 		TELEM_LOG(TELEM_DEBUG, "skipped %s: binary", path);
 	else if (err == -EFBIG)
@@ -189,9 +189,10 @@ static void index_file(struct work *work, char *path)
 
 static void do_job(struct work *work, const struct job *job, struct query *query)
 {
-	/* A job is a frame of its worker's; the time until the next one comes is no part of it. */
+	/* A job is a frame of its worker. The time until the next job is not part of it. */
 	telem_frame_begin("job");
-	/* Whichever thread does it: memory and time go to the task entered last. */
+	/* Whichever thread does the work, its allocations and time are attributed to the task
+	 * entered last. */
 	(void)telem_task_enter(work->indexing_task);
 	index_file(work, job->path);
 	telem_task_leave();

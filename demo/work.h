@@ -1,4 +1,4 @@
-/* work.h -- the threads: a walker finds files, workers read, index and search. */
+/* work.h -- the threads: a walker finds files; workers read, index and search. */
 #ifndef TELEM_DEMO_WORK_H
 #define TELEM_DEMO_WORK_H
 
@@ -16,9 +16,9 @@ enum {
 };
 
 struct work_options {
-	char **paths;                         /* files and folders, NULL-terminated; borrowed */
+	char **paths;                         /* files and directories, NULL-terminated; borrowed */
 	uint32_t thread_count;
-	uint64_t rate_per_s;                  /* jobs; 0: no limit */
+	uint64_t rate_per_s;                  /* jobs a second; 0: no limit */
 	size_t heap_bytes;
 	bool once;                            /* end after one pass over the files */
 };
@@ -29,15 +29,16 @@ struct work {
 	struct queue queue;
 	pthread_t walker, workers[WORK_THREADS_MAX];
 	uint32_t workers_started;
-	int indexing_task, querying_task;     /* telem_task_new() */
-	int over_fd;                          /* readable when all is done: --once, or no files */
+	int indexing_task, querying_task;     /* from telem_task_new() */
+	int over_fd;                          /* readable when the work has ended: after one pass with --once,
+	                                       * or when there are no files */
 	atomic_bool stop;
 	_Atomic uint32_t workers_named, workers_running;
 	_Atomic uint64_t jobs_found, jobs_done;
 };
 
-/* Starts all threads. 0 or a negative errno, when nothing runs. */
+/* Starts all threads. Returns 0, or a negative errno: then no thread runs. */
 int work_start(struct work *work, const struct work_options *options);
-/* Stops and joins all threads, frees all. */
+/* Stops and joins all threads, and frees everything. */
 void work_stop(struct work *work);
 #endif
