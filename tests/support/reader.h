@@ -1,7 +1,7 @@
-/* reader.h -- a reader of streams for tests: every message decoded, the figures kept.
+/* reader.h -- a reader of streams for tests: it decodes every message and stores the figures.
  *
- * Takes blocks and messages apart with protocol/ and nothing of the monitor. Any wrong
- * block, message, sequence or time fails the test at once. */
+ * It uses protocol/ and nothing of the monitor. Any wrong block, message, sequence number or time
+ * fails the test at once. */
 #ifndef TELEM_TESTS_SUPPORT_READER_H
 #define TELEM_TESTS_SUPPORT_READER_H
 
@@ -15,7 +15,8 @@
 #include "tests/support/proc.h"
 
 struct reader_event { uint32_t task, site; uint64_t time_ns, value; };
-/* A site as told, its latest cumulative values (whole program), and what came of it. */
+/* A site as its definition says, its latest cumulative values for the whole program, and the events
+ * that arrived. */
 struct reader_site {
 	char name[LIMIT_NAME_BYTES];
 	uint32_t id, class_id, kind, unit, detail, level, own_level, line, field_count;
@@ -36,22 +37,22 @@ struct reader_task {
 };
 
 struct reader {
-	int fd;                          /* own */
+	int fd;                          /* owned */
 	struct block_reader blocks;
 	struct decoder *decoder;
-	bool at_end, is_lossy;           /* is_lossy: gaps are no failure */
+	bool at_end, is_lossy;           /* is_lossy: gaps do not fail the test */
 	bool keeps_events;
 	uint64_t byte_count, block_count, kind_count[256];
-	uint64_t greeting_count;         /* whole ones: HELLO to SINK */
+	uint64_t greeting_count;         /* complete greetings, from HELLO to SINK */
 	bool is_being_greeted;
 	uint64_t pid, stream, control, policy, first_ns;
 	char program[128];
 	struct reader_class classes[LIMIT_CLASSES];
 	struct reader_site *sites;       /* [site_room], by id */
 	uint32_t site_room;
-	struct reader_task *tasks;       /* by slot */
+	struct reader_task *tasks;       /* indexed by slot */
 	uint64_t event_count, gap_count;
-	struct reader_event *events;     /* keeps_events */
+	struct reader_event *events;     /* when keeps_events is true */
 	size_t event_room;
 	struct message_bye bye;
 	bool has_bye;
@@ -59,8 +60,8 @@ struct reader {
 	struct message_snapshot snapshot;
 	uint64_t ack_request, ack_code, ack_count;
 	char ack_text[128], log_text[LIMIT_TEXT_BYTES + 1];
-	uint64_t log_cut, log_severity, log_folded;   /* log_folded: of all lines */
-	struct message_frame frame;      /* the latest; its figures: */
+	uint64_t log_cut, log_severity, log_folded;   /* log_folded: total of all lines */
+	struct message_frame frame;      /* the latest one, with its figures in frame_figures */
 	uint64_t frame_figures[SEVERITY_COUNT + 2 * LIMIT_COUNTERS_A_FRAME];
 	uint64_t frame_broken_count, held_task, held_count;
 	struct number record[LIMIT_FIELDS];
@@ -68,20 +69,20 @@ struct reader {
 	uint64_t next_request;
 };
 
-/* Takes fd over, which becomes non-blocking. End with reader_free(); NULL is fine. */
+/* Takes fd and makes it non-blocking. End with reader_free(), which accepts NULL. */
 struct reader *reader_new(int fd);
-/* Connects; fails the test when nobody listens by the deadline. */
+/* Connects to a program. Fails the test when it does not listen by the deadline. */
 struct reader *reader_unix(const char *path);
 struct reader *reader_tcp(uint16_t port);
 void reader_free(struct reader *reader);
-/* Reads and decodes what is there now; false when there was nothing. */
+/* Reads and decodes what is available now. Returns false when nothing was. */
 bool reader_pump(struct reader *reader);
-/* Until the writer closes. */
+/* Reads until the writer closes. */
 void reader_to_end(struct reader *reader);
-/* The bytes of a whole recording. */
+/* Decodes the bytes of a whole recording. */
 void reader_feed(struct reader *reader, const uint8_t *bytes, size_t count);
 
-/* Reads until condition holds; fails the test at the deadline. */
+/* Reads until condition is true; fails the test at the deadline. */
 #define READ_UNTIL(reader, condition)                                                            \
 	do {                                                                                     \
 		int64_t read_until_ = proc_now_ms() + 5000 * proc_slowness();                    \
@@ -92,17 +93,18 @@ void reader_feed(struct reader *reader, const uint8_t *bytes, size_t count);
 				proc_failed("READ_UNTIL(" #condition ")", __FILE__, __LINE__);   \
 		}                                                                                \
 	} while (0)
-/* For bytes, a few ms at most. */
+/* Waits for bytes, at most a few ms. */
 void reader_wait(struct reader *reader);
 
-/* "class.name"; NULL when it has not been told. */
+/* Finds a site by "class.name"; NULL when its definition has not arrived. */
 const struct reader_site *reader_site(const struct reader *reader, const char *name);
 const struct reader_class *reader_class(const struct reader *reader, const char *name);
 const struct reader_task *reader_task(const struct reader *reader, const char *name);
-/* Sends bytes or a request (with the next number) and, for the request, waits for its
- * ACK; returns the code. */
+/* reader_send() sends bytes. reader_request() sends a request with the next number, waits for its
+ * ACK and returns the code. */
 void reader_send(struct reader *reader, const void *bytes, size_t count);
 uint64_t reader_request(struct reader *reader, struct message request);
-/* The books of BYE and of every task and class are even, and what came is what was taken. */
+/* Checks that the books of BYE and of every task and class balance, and that exactly the taken
+ * events arrived. */
 void reader_check_books(const struct reader *reader);
 #endif
