@@ -1,8 +1,9 @@
-/* bench_decode.c -- the same bytes by our reader and by msgpack-c's own API, in one run.
+/* bench_decode.c -- decodes the same bytes with our reader and with msgpack-c's own API, in one
+ * run.
  *
- * Whoever decodes must come to the same number of events, sum of values and sum of times
- * as went in, or the run does not count. Time is CPU time of the one thread there is, so
- * that what else runs on the machine is not in it. */
+ * Each decoder must find as many events, and the same sums of values and of times, as the stream
+ * was made with; otherwise the run does not count. Time is the CPU time of the only thread, so that
+ * other programs on the machine are not included. */
 #include <msgpack.h>
 
 #include "bench/harness.h"
@@ -13,7 +14,7 @@
 
 enum { EVENTS = 300000, PIECE = 1 << 16 };
 
-/* What a sink that only counts comes to. */
+/* The sums over all decoded events. */
 struct sums { uint64_t events, values, dts, by_site[256]; };
 
 static inline void sums_add(struct sums *sums, uint32_t site, uint64_t dt, uint64_t value)
@@ -29,7 +30,7 @@ struct job {
 	void (*decode)(const struct stream_bytes *stream, struct sums *sums);
 	void (*base)(const struct stream_bytes *stream, struct sums *sums);
 	struct figure *figure;
-	bool only_bytes;             /* nothing is decoded: GB a second */
+	bool only_bytes;             /* nothing is decoded, and the unit is GB/s */
 };
 
 /* ---- ours ---- */
@@ -59,8 +60,8 @@ static void by_decoder(const struct stream_bytes *stream, struct sums *sums)
 
 static struct block_reader reader;
 
-/* In pieces, as they come from a socket, into the reader's buffer. Without a decoder:
- * blocks are found and checked, and that is all. With a model: applied to it. */
+/* Feeds the stream to the block reader in pieces, as they arrive from a socket. Without a decoder,
+ * blocks are found and checked only. With a model, messages are applied to it. */
 static void by_blocks(const struct stream_bytes *stream, struct decoder *decoder, struct sums *sums, struct model *model)
 {
 	struct block block;
@@ -117,7 +118,7 @@ static void by_model(const struct stream_bytes *stream, struct sums *sums)
 	uint64_t before = model_link(model)->events;
 
 	by_blocks(stream, model_decoder, sums, model);
-	/* It keeps no sums of single values. */
+	/* The model has no sums of single values to compare. */
 	sums->events = model_link(model)->events - before;
 	sums->values = stream->value_sum;
 	sums->dts = stream->dt_sum;
@@ -170,7 +171,7 @@ static void by_unpacker(const struct stream_bytes *stream, struct sums *sums)
 	msgpack_unpacker_destroy(&unpacker);
 }
 
-/* The same pieces to the same kind of place. */
+/* Copies the same pieces to the same kind of buffer. */
 static void by_memcpy(const struct stream_bytes *stream, struct sums *sums)
 {
 	for (size_t at = 0; at < stream->count; at += PIECE) {

@@ -1,9 +1,9 @@
 /* bench_emit.c -- what an event costs the thread that emits it, at each level.
  *
- * The producer runs alone on the last CPU; flusher and reader on the first. Events at
- * level all come in bursts that fit in the ring, and wait between them until all is
- * drained; what is sustained says so. Before and after each run the thread's own cells
- * and the books are looked at: a run is good only if everything it did was recorded. */
+ * The emitting thread runs alone on the last CPU; the flusher and the reader run on the first.
+ * Events at level all are emitted in bursts that fit in the ring, and the ring is drained before
+ * the next burst; rows named "sustained" do not wait. Each run compares the thread's own cells and
+ * the books before and after it, and counts only if every event was recorded. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,7 +17,8 @@ TELEM_CLASS(bench, "what is measured", TELEM_SUM);
 struct node { struct node *next; uint64_t key; };
 
 #define BURST 30000                  /* 16 bytes each: half of a ring of 1 MiB */
-#define RING_LARGE (16u << 20)       /* for what is sustained: 1 M events, longer than the flusher sleeps */
+#define RING_LARGE (16u << 20)       /* for sustained rows: 1 M events, more than the thread emits while the
+                                      * flusher sleeps */
 
 /* ---- what is measured ---- */
 
@@ -29,7 +30,7 @@ LOOP(off_counter, EIGHT(COUNT_OFF))
 LOOP(off_span, EIGHT(SPAN_OFF))
 LOOP(off_event, EIGHT(EVENT_OFF))
 
-static uint64_t given_start;         /* of a latency */
+static uint64_t given_start;         /* start of a latency */
 
 LOOP(do_counter, TELEM_COUNT(bench, "counter", i))
 LOOP(do_gauge_set, TELEM_GAUGE(bench, "gauge set", (int64_t)i))
@@ -45,7 +46,7 @@ LOOP(do_frame, telem_frame("turn"))
 LOOP(do_event, TELEM_EVENT(bench, "event", TELEM_F("status", 200), TELEM_F("bytes", i)))
 LOOP(do_log, TELEM_LOG(TELEM_INFO, "request %d took %s", 42, "long"))
 
-/* About 100 ns of work that could use every part of the CPU: eight chains side by side. */
+/* About 100 ns of work that keeps every unit of the CPU busy: eight independent chains of operations. */
 static uint64_t chains[8];
 static uint64_t rounds = 10;
 
@@ -59,7 +60,7 @@ static inline __attribute__((always_inline)) void work(void)
 		e ^= e >> 7; f ^= f >> 7; g ^= g >> 7; h ^= h >> 7;
 		a += a << 3; b += b << 3; c += c << 3; d += d << 3;
 		e += e << 3; f += f << 3; g += g << 3; h += h << 3;
-		/* No vectors, no shortcuts. */
+		/* Prevents the compiler from vectorising or shortening the chains. */
 		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h));
 	}
 	chains[0] = a; chains[1] = b; chains[2] = c; chains[3] = d;
@@ -69,7 +70,8 @@ static inline __attribute__((always_inline)) void work(void)
 LOOP(do_work, work())
 LOOP(do_work_in_span, TELEM_SPAN(bench, "work") work())
 
-/* What is left when telemetry is taken away. (Not static: nobody knows that it is not read.) */
+/* What remains when telemetry is removed. It is not static, so the compiler cannot know that nobody
+ * reads it. */
 extern uint64_t own_time;
 uint64_t own_time;
 LOOP(do_work_in_stamps, uint64_t start = stamp(); BARRIER(); work(); own_time = stamp() - start)
@@ -77,11 +79,12 @@ LOOP(do_work_in_stamps, uint64_t start = stamp(); BARRIER(); work(); own_time = 
 struct row {
 	const char *name;
 	loop_fn *loop, *empty;
-	const char *site;            /* NULL: nothing may be counted, or not in this thread's cells */
+	const char *site;            /* the site that must count the events; NULL when none counts, or not in
+	                              * this thread's cells */
 	enum telem_level level;
-	uint64_t n;                  /* an iteration may be several events: */
+	uint64_t n;                  /* iterations; each may be several events: */
 	uint64_t per_iteration;
-	double target;               /* in R; 0: none */
+	double target;               /* at most so many R; 0: no target */
 };
 
 #define OFF(name, loop, target) { name, loop, loop_empty_eight, NULL, TELEM_OFF, 250000, 8, target }
@@ -150,7 +153,7 @@ static uint32_t site_id(const char *name)
 	exit(1);
 }
 
-/* Events of a site in this thread; frees count apart. */
+/* How many events of a site this thread has recorded; frees are counted separately. */
 static uint64_t recorded(const char *name)
 {
 	uint32_t id = site_id(name);
@@ -163,7 +166,7 @@ static uint64_t recorded(const char *name)
 	return cell->count + cell->streamed + (!strcmp(name, "struct node") ? cell->min + cell->streamed_frees : 0);
 }
 
-/* head: bytes that have gone into this thread's ring. */
+/* head: bytes that were written to this thread's ring so far. */
 struct books { uint64_t emitted, dropped, recorded, head, memory_bytes; };
 
 static struct books books(const char *site)
@@ -183,7 +186,7 @@ static void levels(enum telem_level level)
 	telem_class_level(&telem_class_log, level);
 }
 
-enum loss { LOSS_NONE, LOSS_ALL /* each new event */, LOSS_OLDEST /* for each new one */ };
+enum loss { LOSS_NONE, LOSS_ALL /* each new event is lost */, LOSS_OLDEST /* each new event loses the oldest one */ };
 
 struct job { const struct row *row; enum loss loss; struct figure *figure; };
 
@@ -268,7 +271,8 @@ static bool run_empty(void *arg, double *value, double *base)
 
 /* ---- a span round real work ---- */
 
-/* A small difference of two large figures: the fastest of a few of each, in turn. */
+/* The cost is a small difference of two large figures. So the loop with and the loop without a span
+ * run alternately, and the fastest of each count. */
 static bool run_work(void *arg, double *value, double *base)
 {
 	enum { PARTS = 8 };
@@ -294,10 +298,10 @@ static bool run_work(void *arg, double *value, double *base)
 	return is_recorded(job, &before, &after);
 }
 
-/* ---- what telemetry says of itself ---- */
+/* ---- the cost that telemetry reports of itself ---- */
 
-/* Told for an event, and what it really takes. */
-static bool run_told(void *arg, double *value, double *base)
+/* Compares the cost of an event that telemetry reports with the cost that is measured. */
+static bool run_reported(void *arg, double *value, double *base)
 {
 	const struct row *row = arg;
 	struct telem_class_statistics before[64], after[64];
@@ -317,13 +321,13 @@ static bool run_told(void *arg, double *value, double *base)
 	return true;
 }
 
-static void measure_told(const char *name, const struct row *row)
+static void measure_reported(const char *name, const struct row *row)
 {
 	struct figure figure = { .row = name, .unit = "ns", .of = "measured", .ratio_at_most = 1.2 };
 
 	levels(row->level);
 	row->loop(row->n);
-	figure_run(&figure, run_told, (void *)(uintptr_t)row);
+	figure_run(&figure, run_reported, (void *)(uintptr_t)row);
 	levels(TELEM_SUM);
 	figure_print(&figure);
 }
@@ -333,7 +337,7 @@ static void measure_work(const struct row *row)
 	struct figure figure = { .row = row->name, .unit = "ns", .of = "R", .ratio_at_most = row->target };
 	double ns = 0, best = INFINITY;
 
-	/* As many rounds as make 100 ns here. */
+	/* As many rounds as take 100 ns on this machine. */
 	for (int i = 0; i < 20; i++) {
 		time_loop(do_work, 2000, &ns);
 		best = fmin(best, ns);
@@ -346,11 +350,11 @@ static void measure_work(const struct row *row)
 	figure_print(&figure);
 }
 
-/* ---- a thread of its own: large rings, sustained, tails ---- */
+/* ---- in a thread of its own: large rings, sustained rows, tails ---- */
 
-/* An event's time from outside, in stamps; the reading itself is in it. The last
- * place holds all that took longer. Events come as slowly as the flusher can follow, or
- * what is lost would be measured. */
+/* How long each event takes, measured from outside in stamps, the time of reading the stamp
+ * included. The last element counts everything that took longer. Events are emitted slowly enough
+ * for the flusher to follow, because otherwise the cost of losing events would be measured. */
 enum { TAIL_STAMPS = 1 << 14, TAIL_EVENTS = 300000, TAIL_PAUSE_NS = 150 };
 struct tail { uint32_t took[TAIL_STAMPS]; uint64_t count; };
 
@@ -372,7 +376,7 @@ static inline __attribute__((always_inline)) void tail_take(struct tail *tail, b
 	tail->count += TAIL_EVENTS;
 }
 
-/* In whole ns: the counter itself may move in steps of ten. */
+/* In whole ns, because the counter itself may advance in steps of ten. */
 static double tail_ns(const struct tail *tail, uint64_t permille)
 {
 	uint64_t seen = 0, wanted = (tail->count * permille + 999) / 1000;
@@ -383,7 +387,7 @@ static double tail_ns(const struct tail *tail, uint64_t permille)
 	return rint(at * stamp_ns());
 }
 
-/* Everything since before was lost or not: the share that was. */
+/* The share of the n events since before that was lost. */
 static double lost_share(const struct books *before, uint64_t n)
 {
 	struct books after = books(NULL);
@@ -497,10 +501,10 @@ struct pair {
 	pthread_barrier_t gate;
 	const struct row *row;
 	bool is_over;
-	int arrived;                 /* atomic: both are awake */
+	int arrived;                 /* atomic: how many sides are awake */
 	struct side {
 		struct pair *pair;
-		int cpu, wanted;     /* wanted: how many run in this round */
+		int cpu, wanted;     /* wanted: how many sides run in this round */
 		bool runs, is_calm;
 		uint64_t start_ns, end_ns;
 	} sides[2];
@@ -519,7 +523,7 @@ static void *side_main(void *arg)
 		if (pair->is_over)
 			return NULL;
 		if (side->runs) {
-			/* Awake and on its CPU, then off together. */
+			/* Wait until every side is awake on its CPU, then start together. */
 			__atomic_fetch_add(&pair->arrived, 1, __ATOMIC_SEQ_CST);
 			while (__atomic_load_n(&pair->arrived, __ATOMIC_RELAXED) < side->wanted)
 				sched_yield();
@@ -533,7 +537,8 @@ static void *side_main(void *arg)
 	}
 }
 
-/* Runs one side or both; ns each. False when they did not run at the same time. */
+/* Runs one side or both, and stores the ns of an iteration for each. Returns false when a side was
+ * interrupted or when they did not run at the same time. */
 static bool pair_round(struct pair *pair, bool first, bool second, double ns[2])
 {
 	uint64_t start = 0, end = UINT64_MAX;
@@ -559,7 +564,7 @@ static bool pair_round(struct pair *pair, bool first, bool second, double ns[2])
 	}
 	if (!first || !second)
 		return is_calm;
-	/* All but a tenth of the longer one together. */
+	/* The two overlap for at least nine tenths of the longer one. */
 	return is_calm && end > start && (double)(end - start) > 0.9 * fmax(ns[0], ns[1]) * (double)pair->row->n;
 }
 
@@ -584,7 +589,7 @@ static bool run_pair(void *arg, double *value, double *base)
 		snprintf(job->figure->note, sizeof job->figure->note, "events were lost");
 		return false;
 	}
-	/* The one that suffers more. */
+	/* The figure is that of the side that slows down more. */
 	*value = both[0] / alone[0] > both[1] / alone[1] ? both[0] : both[1];
 	*base = both[0] / alone[0] > both[1] / alone[1] ? alone[0] : alone[1];
 	return true;
@@ -652,7 +657,7 @@ int main(void)
 	int ends[2];
 
 	cpus_find();
-	pin(cpu_first());                /* the flusher starts here, and stays */
+	pin(cpu_first());                /* the flusher starts here and stays on this CPU */
 	if (telem_start(&(struct telem_options){ .size = sizeof(struct telem_options), .ignore_environment = true,
 						 .no_discovery = true }) < 0)
 		give_up("telem_start");
@@ -670,7 +675,7 @@ int main(void)
 	MEASURE_ALL(rows_quiet, LOSS_NONE);
 
 	levels(TELEM_ALL);
-	do_mark(3 * BURST);              /* fills the ring */
+	do_mark(3 * BURST);              /* the ring is full from here on */
 	MEASURE_ALL(rows_deaf, LOSS_ALL);
 	telem_set_policy(TELEM_OVERWRITE, 0);
 	MEASURE_ALL(rows_flight, LOSS_OLDEST);
@@ -684,8 +689,8 @@ int main(void)
 		measure_work(&rows_work[i]);
 	for (size_t i = 0; i < sizeof rows_pair / sizeof *rows_pair; i++)
 		measure_pair(&rows_pair[i]);
-	measure_told("what telemetry tells of a span at sum", &(struct row)SUM("", do_span, "span", 0));
-	measure_told("what telemetry tells of a mark at all", &(struct row)ALL("", do_mark, "mark", BURST, 0));
+	measure_reported("what telemetry tells of a span at sum", &(struct row)SUM("", do_span, "span", 0));
+	measure_reported("what telemetry tells of a mark at all", &(struct row)ALL("", do_mark, "mark", BURST, 0));
 	telem_set_ring_bytes(RING_LARGE);
 	in_own_thread(sustain);
 	telem_stop();

@@ -1,6 +1,7 @@
-/* bench_handlers.c -- what it costs to call the handlers of an event: none, one, four, with
- * the table open and sealed, from one thread and from two at once. The event's class is
- * off: nothing is recorded beside. A handler does as little as can be seen: it counts. */
+/* bench_handlers.c -- what it costs to call the handlers of an event: none, one or four, with the
+ * table open and sealed (telem_persist()), from one thread and from two at once. The class of the
+ * event is off, so that nothing else is recorded. A handler does the least that can be checked: it
+ * counts its calls. */
 #include "bench/harness.h"
 #include "emitter/telem.h"
 
@@ -21,8 +22,9 @@ static int count_call(const struct telem_happening *what, void *config)
 	return 0;
 }
 
-/* What is left when the table is taken away: a call, and in it a call through a pointer. */
-extern struct only { telem_handler *function; void *config; const char *event; } only;     /* not static: not known */
+/* What remains without a table of handlers: a call, and in it a call through a pointer. */
+/* not static, so that the compiler does not know its contents */
+extern struct only { telem_handler *function; void *config; const char *event; } only;
 struct only only = { count_call, NULL, "off.call" };
 
 static NOINLINE void call_only(const struct telem_field *fields, uint32_t field_count)

@@ -1,10 +1,10 @@
-/* bench_peers.c -- what others take for an event with the same two fields: fprintf, a USDT
- * probe, LTTng-UST's tracepoint, and babeltrace2 for what LTTng has written. What is not
- * installed is said to be missing. msgpack-c is in bench_decode.c.
+/* bench_peers.c -- what other tools cost for an event with the same two fields: fprintf, a USDT
+ * probe, LTTng-UST's tracepoint; and babeltrace2, which decodes what LTTng has written. A tool that
+ * is not installed is reported as missing. msgpack-c is in bench_decode.c.
  *
- * LTTng gets a session and a directory of its own, and a session daemon if there is none;
- * all are gone in the end. It traces a program from its start on, so this one runs itself
- * once more, to be traced. */
+ * LTTng gets a session and a directory of its own, and a session daemon if none runs; all of them
+ * are removed at the end. LTTng traces a program from its start, so this program runs itself a
+ * second time to be traced. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -19,7 +19,7 @@ struct peer { loop_fn *loop; uint64_t n; const char *missing; };
 
 static FILE *nowhere;
 
-/* With a time, as what is traced has. */
+/* The line includes a time, because a traced event has one too. */
 #define PRINT(k) fprintf(nowhere, "%" PRIu64 " event " #k ": status=%d bytes=%" PRIu64 "\n", stamp(), 200, i);
 LOOP(do_fprintf, EIGHT(PRINT))
 static const struct peer by_fprintf = { .loop = do_fprintf, .n = 1000 };
@@ -71,12 +71,12 @@ static void measure_peer(const char *row, struct peer peer)
 	measure(&(struct figure){ .row = row, .unit = "ns", .of = "R" }, peer.missing, run_peer, &peer);
 }
 
-/* ---- LTTng's session: made of commands, so by a shell ---- */
+/* ---- LTTng's session, made by shell commands ---- */
 
-/* An interrupt ends the command and not us: what is to be cleaned up, will be. */
+/* An interrupt ends the command and not this program, so that everything is cleaned up. */
 static bool shell(const char *command) { return system(command) == 0; }
 
-/* $LTTNG_HOME is our directory; its last part names the session too. */
+/* $LTTNG_HOME is the directory of this bench; its last part is also the name of the session. */
 #define LTTNG "exec >/dev/null 2>&1; session=${LTTNG_HOME##*/}; lttng() { timeout 20 lttng --no-sessiond \"$@\"; }; "
 
 static bool home_make(void)
@@ -88,7 +88,7 @@ static bool home_make(void)
 	return mkdtemp(path) && setenv("LTTNG_HOME", path, 1) == 0 && chdir(path) == 0;
 }
 
-/* Where a daemon serves us already, this one ends by itself. */
+/* This daemon ends by itself when another one already serves this user. */
 static pid_t daemon_start(void)
 {
 	pid_t pid = fork();
@@ -112,7 +112,7 @@ static bool session_start(void)
 {
 	uint64_t start = now_ns();
 
-	/* Nobody listens at first. */
+	/* The daemon needs a moment until it listens. */
 	while (!shell(LTTNG "lttng create $session --output=\"$LTTNG_HOME/trace\"")) {
 		if (now_ns() - start > 5000000000)
 			return false;
@@ -121,7 +121,7 @@ static bool session_start(void)
 	return shell(LTTNG "lttng enable-event --session=$session --userspace telem_bench:event && lttng start $session");
 }
 
-/* Makes a trace of this program, run once more. NULL, or why there is none. */
+/* Runs this program again and traces it. Returns NULL, or the reason why there is no trace. */
 static const char *trace(void)
 {
 	pid_t daemon = daemon_start();
@@ -136,11 +136,11 @@ static const char *trace(void)
 	return why;
 }
 
-/* ---- what is traced, and who reads it ---- */
+/* ---- the traced program, and the reader of the trace ---- */
 
 #define ROW_TRACED "peer: LTTng-UST, 2 fields, enabled"
 
-/* In the traced one. Far less than the buffers hold is written between two pauses. */
+/* Runs in the traced program. Between two pauses it writes far less than the buffers hold. */
 static bool run_traced(void *arg, double *value, double *base)
 {
 	usleep(20000);
@@ -154,7 +154,7 @@ static int measure_traced(void)
 
 	if (!IS_TRACED())
 		return 1;
-	/* Every page of the buffers has been touched then, and babeltrace2 has something to read. */
+	/* This touches every page of the buffers, and gives babeltrace2 something to read. */
 	for (int i = 0; i < 60; i++) {
 		usleep(10000);
 		peer.loop(peer.n);
@@ -177,7 +177,7 @@ static uint64_t children_cpu_ns(void)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-/* It decodes all, and prints only how many there were. */
+/* babeltrace2 decodes all events and prints only how many there are. */
 static bool run_babeltrace(void *arg, double *value, double *base)
 {
 	uint64_t before = children_cpu_ns();

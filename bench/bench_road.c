@@ -1,6 +1,6 @@
-/* bench_road.c -- from the thread that emits to the monitor's model, all in one process:
- * rings, flusher, a Unix socket, blocks, decoder, model. And the monitor's half alone, fed
- * through a FIFO with what was encoded before. */
+/* bench_road.c -- from the thread that emits to the monitor's model, all in one process: rings,
+ * flusher, a Unix socket, blocks, decoder, model. It also measures the monitor's half alone, which
+ * reads bytes that were encoded before from a FIFO. */
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/socket.h>
@@ -33,7 +33,7 @@ static void write_bytes(int fd, const uint8_t *bytes, size_t count)
 struct reader {
 	pthread_t thread;
 	int fd, cpu;
-	bool discards;               /* what the kernel alone takes */
+	bool discards;               /* bytes are read and not decoded: the cost of the kernel alone */
 	struct session session;
 	/* atomic */
 	uint64_t events, cpu_ns;
@@ -83,7 +83,7 @@ static uint64_t reader_events(const struct reader *reader)
 
 struct socket_figures { struct figure rate, flusher, reader, offered; double lost_most; };
 
-/* Events are emitted as fast as the policy lets them; what arrived is counted at the model. */
+/* Emits events as fast as the policy allows, and counts at the model how many arrive. */
 static bool run_socket(struct reader *reader, struct socket_figures *figures, uint64_t n, bool counts)
 {
 	struct telem_statistics before, after;
@@ -101,7 +101,7 @@ static bool run_socket(struct reader *reader, struct socket_figures *figures, ui
 	if (telem_flush(5000000000) < 0)
 		return false;
 	telem_stats(&after);
-	/* What the kernel has taken, arrives. */
+	/* Wait until everything that the kernel has taken has arrived. */
 	while (reader_events(reader) - events_before < after.delivered - before.delivered && now_ns() - start < 5000000000)
 		usleep(100);
 	took = now_ns() - start;
@@ -123,7 +123,8 @@ static bool run_socket(struct reader *reader, struct socket_figures *figures, ui
 	return true;
 }
 
-/* As many bytes in pieces as large, from where they were just written: what of the flusher's time is the kernel's. */
+/* Writes as many bytes in pieces of the same size, from memory that was just written: the kernel's
+ * share of the flusher's time. */
 static bool run_write(void *arg, double *value, double *base)
 {
 	enum { PIECE = 7 * LIMIT_BLOCK_BYTES, HOT = 8 * PIECE };
@@ -213,7 +214,7 @@ static void *write_stream(void *arg)
 	if (fd < 0)
 		die(writer->path);
 	fcntl(fd, F_SETPIPE_SZ, 1 << 20);
-	/* Who speaks, once; then the same events again and again. */
+	/* Write the greeting once, and then the same events several times. */
 	write_bytes(fd, stream->bytes, stream->first_count);
 	for (int i = 0; i < writer->times; i++)
 		write_bytes(fd, stream->bytes + stream->first_count, stream->count - stream->first_count);
@@ -226,7 +227,7 @@ static void measure_fifo(const char *name, enum width width, bool discards)
 	char path[PATH_MAX], rows[2][64];
 	struct stream_bytes stream = wire_stream(width, 1000000);
 	struct writer writer = { &stream, path, 4 };
-	/* One core: what its CPU time could do, whoever else it had to share it with. */
+	/* The rate of one core, from its CPU time: other programs on the machine do not change it. */
 	struct figure rate = { .row = rows[0], .unit = "M events/s", .value_at_least = discards ? 0 : 100 },
 		      wall = { .row = rows[1], .unit = "M events/s" };
 	const char *directory = getenv("TMPDIR");

@@ -1,5 +1,5 @@
-/* bench_screen.c -- what telemtop itself takes: its screen on a terminal of ours, beside a
- * program that emits a million events a second, and beside one that does nothing. */
+/* bench_screen.c -- what telemtop itself costs: its screen runs on a pseudo-terminal of this bench,
+ * and watches a program that emits a million events a second, and one that does nothing. */
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
@@ -87,7 +87,7 @@ static double rss_mib_of(pid_t pid)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
 }
 
-/* What it writes in so many ms, read away. */
+/* Reads and discards what telemtop writes within ms milliseconds. Returns how many bytes there were. */
 static uint64_t read_for(const struct screen *screen, uint64_t ms)
 {
 	static char bytes[65536];

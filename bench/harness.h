@@ -1,12 +1,12 @@
-/* harness.h -- what all benches share: clocks, CPUs, runs, and one line a figure.
+/* harness.h -- what all benches share: clocks, CPUs, runs, and one printed line for each figure.
  *
- * A figure is a median over runs. Each run also measures what it is compared with, right
- * beside it, so that ratios hold on a machine whose speed drifts: the base is R, two
- * readings of the time stamp counter back to back (elsewhere of the clock), or another
- * row. A run the scheduler interrupted, or that lost what it should have recorded, is
- * done again. Prints tab-separated lines that bench/run makes a table of. */
-#ifndef TELEM_BENCH_HARNESS_H
-#define TELEM_BENCH_HARNESS_H
+ * A figure is a median over runs. Each run also measures a base right next to it, so that the ratio
+ * of the two is valid on a machine whose speed changes. The base is R, which is two consecutive
+ * readings of the time stamp counter (of the clock on other CPUs), or another row. A run is
+ * repeated when the scheduler interrupted it, or when it lost what it should have recorded. The
+ * output is lines of tab-separated fields, from which bench/run makes a table. */
+#ifndef BENCH_HARNESS_H
+#define BENCH_HARNESS_H
 
 #include <math.h>
 #include <pthread.h>
@@ -19,15 +19,16 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define RUNS 11                      /* that count; one more comes first and does not */
-#define RUNS_MIN 5                   /* fewer good ones are no figure */
+#define RUNS 11                      /* runs that count; one more run before them warms up and does not count */
+#define RUNS_MIN 5                   /* with fewer good runs a figure is not printed */
 #define TRIES (6 * RUNS)
-#define TRY_NS_MAX 2500000000u       /* no figure takes longer, short of RUNS_MIN */
+#define TRY_NS_MAX 2500000000u       /* a figure takes at most this time, or twice this when it has fewer than
+                                      * RUNS_MIN runs */
 
-/* What comes before has happened, and what comes after does not know it. */
+/* The compiler moves no memory access across this, in either direction. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
 #define NOINLINE __attribute__((noinline))
-/* A function that does something n times, in a loop that the compiler leaves alone. */
+/* Defines a function that does something n times, in a loop that the compiler does not optimise away. */
 #define LOOP(name_, ...)                                                                         \
 	static NOINLINE void name_(uint64_t n)                                                   \
 	{                                                                                        \
@@ -37,7 +38,7 @@
 		}                                                                                \
 	}
 
-/* Eight different sites an iteration, so that the loop itself hides nothing. */
+/* Eight different sites in one iteration, so that the cost of the loop is small beside them. */
 #define EIGHT(do_) do_(1) BARRIER(); do_(2) BARRIER(); do_(3) BARRIER(); do_(4) BARRIER(); \
 	do_(5) BARRIER(); do_(6) BARRIER(); do_(7) BARRIER(); do_(8)
 #define EIGHT_NOTHING(k)
@@ -52,7 +53,7 @@ static inline uint64_t clock_now_ns(clockid_t clock)
 static inline uint64_t now_ns(void) { return clock_now_ns(CLOCK_MONOTONIC); }
 static inline uint64_t thread_cpu_ns(void) { return clock_now_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-/* The cheapest clock there is. */
+/* The cheapest clock that this CPU has. */
 static inline uint64_t stamp(void)
 {
 #ifdef __x86_64__
@@ -89,7 +90,7 @@ static inline void die(const char *what)
 
 /* ---- CPUs ---- */
 
-/* What is measured runs on the last CPU we may use; all that helps, on the first. */
+/* The measured thread runs on the last CPU that this process may use; helping threads run on the first. */
 static inline int cpu_last(void)
 {
 	static int last = -1;
@@ -114,7 +115,7 @@ static inline int cpu_first(void)
 	return first;
 }
 
-/* This thread, and those it will make. */
+/* Pins this thread, and the threads that it starts later. */
 static inline void pin(int cpu)
 {
 	cpu_set_t set;
@@ -124,7 +125,7 @@ static inline void pin(int cpu)
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-/* First of all in main(): both are asked while this process may still use all its CPUs. */
+/* Call this first in main(): it looks for both CPUs while this process may still use all of its CPUs. */
 static inline void cpus_find(void)
 {
 	cpu_first();
@@ -132,7 +133,7 @@ static inline void cpus_find(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-/* How often this thread was made to give way. */
+/* How often the scheduler took the CPU away from this thread. */
 static inline long interruptions(void)
 {
 	struct rusage usage;
@@ -145,7 +146,7 @@ static inline long interruptions(void)
 
 typedef void loop_fn(uint64_t n);
 
-/* ns for each of n; false when the scheduler came in between. */
+/* Stores the ns for each of n iterations in *ns. Returns false when the scheduler interrupted. */
 static inline bool time_loop(loop_fn *loop, uint64_t n, double *ns)
 {
 	long before = interruptions();
@@ -188,12 +189,12 @@ static inline bool time_r(double *ns) { return time_loop(loop_r, 10000, ns); }
 
 struct figure {
 	const char *row, *unit;
-	const char *of;              /* what ratio is a ratio to; "": nothing */
-	/* One of these, or none. */
+	const char *of;              /* name of the base of ratio; "" when there is none */
+	/* The target: one of these is set, or none. */
 	double ratio_at_most, ratio_at_least, value_at_most, value_at_least;
 	double values[RUNS], ratios[RUNS];
 	int count;
-	char note[64];               /* said of the row; of one that is no figure, why not */
+	char note[64];               /* printed with the row; when there is no figure, the reason */
 };
 
 static inline int compare_doubles(const void *a, const void *b)
@@ -221,7 +222,7 @@ static inline void figure_add(struct figure *figure, double value, double base)
 	figure->count++;
 }
 
-/* "reached", or by how much not. */
+/* Prints "reached", or by how much the target was missed. */
 static inline void print_verdict(const struct figure *figure, double value, double ratio)
 {
 	bool is_ratio = figure->ratio_at_most > 0 || figure->ratio_at_least > 0;
@@ -240,7 +241,7 @@ static inline void print_verdict(const struct figure *figure, double value, doub
 	printf("%s%s\n", target > 0 && figure->note[0] ? "; " : "", figure->note);
 }
 
-/* row median min max unit ratio of target verdict */
+/* Prints one line: row, median, min, max, unit, ratio, of, target, verdict. */
 static inline void figure_print(const struct figure *figure)
 {
 	double least = INFINITY, most = -INFINITY, value, ratio;
@@ -264,7 +265,7 @@ static inline void figure_print(const struct figure *figure)
 	print_verdict(figure, value, ratio);
 }
 
-/* One run: false when it was no good. */
+/* Does one run. Returns false when the run must not count. */
 typedef bool run_fn(void *arg, double *value, double *base);
 
 static inline void figure_run(struct figure *figure, run_fn *run, void *arg)

@@ -1,5 +1,5 @@
-/* peer_lttng.h -- the event of bench_peers.c as LTTng-UST wants it declared: it includes this
- * file several times, each time to make something else of it. */
+/* peer_lttng.h -- declares the event of bench_peers.c in the way that LTTng-UST requires: LTTng
+ * includes this file several times and generates something else from it each time. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER telem_bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -17,8 +17,8 @@
 enum width { WIDTH_NARROW, WIDTH_WIDE, WIDTH_SHORTEST };
 
 struct stream_bytes {
-	uint8_t *bytes;              /* own */
-	size_t count;                /* of them the first block says who speaks */
+	uint8_t *bytes;              /* owned */
+	size_t count;                /* all bytes; the first first_count of them are the block of the greeting */
 	size_t first_count;
 	uint64_t events, value_sum, dt_sum;
 };
@@ -31,7 +31,7 @@ static inline uint64_t wire_random(uint64_t *state)
 	return *state;
 }
 
-/* Narrow values have up to 32 bits, the others up to 48; how many is drawn as well. */
+/* Makes an event. Narrow values have up to 32 bits, other values up to 48; how many is random too. */
 static inline struct event wire_event(uint64_t *state, enum width width)
 {
 	uint64_t random = wire_random(state), bits = wire_random(state);
@@ -54,7 +54,7 @@ static inline void wire_check(bool is_good, const char *what)
 	exit(1);
 }
 
-/* HELLO, one class and its sites. */
+/* Writes HELLO, one class and its sites. */
 static inline void wire_greet(struct stream_bytes *stream, const uint8_t *marker, uint64_t *number)
 {
 	struct encoder encoder;
@@ -85,7 +85,7 @@ static inline void wire_greet(struct stream_bytes *stream, const uint8_t *marker
 	stream->first_count = stream->count;
 }
 
-/* A block's worth of events in fixed widths. */
+/* Writes one block of events in fixed widths. */
 static inline void wire_fixed(struct stream_bytes *stream, struct encoder *encoder, uint64_t *state, enum width width,
 			      uint64_t *time_ns, uint64_t event_count)
 {
@@ -109,14 +109,14 @@ static inline void wire_fixed(struct stream_bytes *stream, struct encoder *encod
 	batch_end(&batch);
 }
 
-/* The same in the shortest form of each number, as msgpack-c itself packs them. */
+/* Writes the same with each number in its shortest form, as msgpack-c itself packs it. */
 static inline void wire_shortest(struct stream_bytes *stream, struct encoder *encoder, uint64_t *state,
 				 uint64_t *time_ns, uint64_t event_count)
 {
 	msgpack_sbuffer buffer;
 	msgpack_packer packer;
 	uint64_t base_ns = *time_ns, left = event_count - stream->events;
-	/* 14 bytes an event at most. */
+	/* An event takes at most 14 bytes. */
 	uint32_t count = left < BLOCK_ROOM / 15 ? (uint32_t)left : BLOCK_ROOM / 15;
 
 	msgpack_sbuffer_init(&buffer);
@@ -146,7 +146,7 @@ static inline void wire_shortest(struct stream_bytes *stream, struct encoder *en
 
 static inline struct stream_bytes wire_stream(enum width width, uint64_t event_count)
 {
-	/* The most: 17 bytes an event, and what a block costs beside them. */
+	/* The most: 17 bytes for an event, and its share of CHECK and BATCH. */
 	struct stream_bytes stream = { .bytes = malloc(event_count * 18 + 64 * LIMIT_BLOCK_BYTES) };
 	uint8_t marker[MARKER_BYTES];
 	uint64_t number = 0, state = 88172645463325252ull, time_ns = 2000000000;
