@@ -18,7 +18,7 @@ struct node { struct node *next; uint64_t key; };
 
 #define BURST 30000                  /* 16 bytes each: half of a ring of 1 MiB */
 #define RING_LARGE (16u << 20)       /* for sustained rows: 1 M events, more than the thread emits while the
-                                      * flusher sleeps */
+				      * flusher sleeps */
 
 /* ---- what is measured ---- */
 
@@ -80,7 +80,7 @@ struct row {
 	const char *name;
 	loop_fn *loop, *empty;
 	const char *site;            /* the site that must count the events; NULL when none counts, or not in
-	                              * this thread's cells */
+				      * this thread's cells */
 	enum telem_level level;
 	uint64_t n;                  /* iterations; each may be several events: */
 	uint64_t per_iteration;

@@ -5,8 +5,8 @@
  * readings of the time stamp counter (of the clock on other CPUs), or another row. A run is
  * repeated when the scheduler interrupted it, or when it lost what it should have recorded. The
  * output is lines of tab-separated fields, from which bench/run makes a table. */
-#ifndef BENCH_HARNESS_H
-#define BENCH_HARNESS_H
+#ifndef TELEM_BENCH_HARNESS_H
+#define TELEM_BENCH_HARNESS_H
 
 #include <math.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 #define RUNS_MIN 5                   /* with fewer good runs a figure is not printed */
 #define TRIES (6 * RUNS)
 #define TRY_NS_MAX 2500000000u       /* a figure takes at most this time, or twice this when it has fewer than
-                                      * RUNS_MIN runs */
+				      * RUNS_MIN runs */
 
 /* The compiler moves no memory access across this, in either direction. */
 #define BARRIER() __asm__ volatile("" ::: "memory")

@@ -31,7 +31,7 @@ struct work {
 	uint32_t workers_started;
 	int indexing_task, querying_task;     /* from telem_task_new() */
 	int over_fd;                          /* readable when the work has ended: after one pass with --once,
-	                                       * or when there are no files */
+					       * or when there are no files */
 	atomic_bool stop;
 	_Atomic uint32_t workers_named, workers_running;
 	_Atomic uint64_t jobs_found, jobs_done;

@@ -54,7 +54,7 @@ enum block_result { BLOCK_MORE = 0, BLOCK_WHOLE = 1 };
 struct block_reader {
 	uint8_t bytes[BLOCK_READER_BYTES];
 	size_t start, scan, end;     /* the first byte not given out yet, where the search goes on, and the end
-	                              * of what was received */
+				      * of what was received */
 	uint64_t offset;             /* where bytes[0] is in the stream */
 	uint64_t skipped_now;        /* skipped since the last block */
 	uint8_t needle[4 + MARKER_BYTES];    /* how a CHECK of this stream starts */

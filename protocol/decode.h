@@ -15,7 +15,7 @@ enum decode_result {
 	DECODE_MORE = 0,             /* the bytes so far end inside a message */
 	DECODE_MESSAGE = 1,          /* *out is a whole message */
 	DECODE_SKIPPED = 2,          /* a whole message of an unknown kind; out->ping.request is its request
-	                              * number, or 0 */
+				      * number, or 0 */
 	/* Errors. The decoder has dropped what it held, and starts again with the next byte. */
 	DECODE_BAD_TYPE = -1,        /* the bytes are not msgpack */
 	DECODE_LIMIT = -2,           /* msgpack so far, but over one of the limits of limits.h */
@@ -30,7 +30,7 @@ struct token {
 	enum { TOKEN_NIL, TOKEN_BOOL, TOKEN_UINT, TOKEN_INT /* negative */, TOKEN_DOUBLE, TOKEN_TEXT, TOKEN_BIN,
 	       TOKEN_EXT, TOKEN_ARRAY, TOKEN_MAP } type;
 	uint32_t count;              /* items of an array, pairs of a map, bytes of a text, bin or ext (without
-	                              * its type byte) */
+				      * its type byte) */
 	union {
 		uint64_t bits;       /* of a number or bool */
 		const char *bytes;   /* of a text or bin; for an ext its type byte, then its data */

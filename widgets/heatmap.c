@@ -51,7 +51,7 @@ static void draw_label(const struct heatmap *heatmap, const struct canvas *canva
 static void draw_columns(const struct heatmap *heatmap, const struct canvas *plot, int merged)
 {
 	int skipped = heatmap->column_count - plot->width_cells;    /* the oldest columns do not fit; below 0:
-	                                                             * blank columns at the left */
+								     * blank columns at the left */
 
 	for (int x = skipped < 0 ? -skipped : 0; x < plot->width_cells; x++) {
 		int column = x + skipped;

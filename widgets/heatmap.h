@@ -13,7 +13,7 @@
 
 struct heatmap {
 	const float *shares;         /* column_count times row_count shares from 0 to 1, NaN for no data: column
-	                              * by column, oldest first, and in a column the lowest values first */
+				      * by column, oldest first, and in a column the lowest values first */
 	const bool *lost;            /* one for each column, or NULL when nothing was lost */
 	int row_count, column_count;
 	const char *const *row_labels;       /* row_count of them, lowest values first */

@@ -22,10 +22,10 @@ struct histogram_pointer {
 struct histogram {
 	const uint64_t *counts;      /* bucket_count of them, lowest values first */
 	const uint64_t *shape;       /* another bucket_count counts, drawn as dots on a scale of their own to
-	                              * compare the two shapes; or NULL */
+				      * compare the two shapes; or NULL */
 	int bucket_count;
 	double low, high;            /* lower bound of the first and upper bound of the last bucket; unless both
-	                              * are above 0, the axis shows no values */
+				      * are above 0, the axis shows no values */
 	enum unit unit;              /* the unit of the values */
 	bool log_y;
 	const struct histogram_pointer *pointers;

@@ -25,10 +25,10 @@ struct table_column {
 	const char *title;
 	int width_cells;             /* the least width; columns with stretch share what is left over */
 	bool right;                  /* whether text is aligned to the right, as figures are; names are aligned
-	                              * to the left */
+				      * to the left */
 	bool stretch;
 	int drop;                    /* 0: always shown; of the others, the highest is dropped first when there
-	                              * is no room */
+				      * is no room */
 };
 
 struct table {

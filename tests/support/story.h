@@ -11,7 +11,8 @@
 #include "tests/support/wire.h"
 
 enum { STORY_MEM, STORY_NET, STORY_LOG, STORY_CLASSES };
-enum { STORY_REQUEST = 1, STORY_SIZE, STORY_NODE, STORY_LEAF, STORY_BYTES_IN, STORY_CLIENTS, STORY_DONE, STORY_LINE, STORY_SITES };
+enum { STORY_REQUEST = 1, STORY_SIZE, STORY_NODE, STORY_LEAF, STORY_BYTES_IN, STORY_CLIENTS, STORY_DONE, STORY_LINE,
+       STORY_SITES };
 enum { STORY_MAIN = 2, STORY_WORKER, STORY_TASKS = 16 };
 #define STORY_SECOND 1000000000ull
 /* The time of the first tick. */
@@ -25,7 +26,7 @@ struct story {
 	uint32_t events_a_tick;      /* events of the span in a tick; 20 by default */
 	uint64_t first_worker, worker;       /* task ids of workers: those in [first_worker, worker) are alive */
 	uint64_t sums[STORY_TASKS][STORY_SITES][4];  /* [0] is the whole program, [1] the ended tasks; a worker
-	                                              * is at its id % 8 + 8 */
+						      * is at its id % 8 + 8 */
 	uint64_t buckets[2][STORY_SITES][HISTOGRAM_BUCKETS];         /* [0] is the whole program, [1] is main */
 	uint64_t taken[STORY_CLASSES], dropped[STORY_CLASSES];
 };
