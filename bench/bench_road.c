@@ -10,7 +10,7 @@
 #include "bench/harness.h"
 #include "bench/wire.h"
 #include "emitter/telem.h"
-#include "monitor/session.h"
+#include "monitor/session/session.h"
 
 TELEM_CLASS(road, "what travels", TELEM_OFF);
 

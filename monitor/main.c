@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "monitor/app.h"
-#include "monitor/headless.h"
-#include "monitor/options.h"
+#include "monitor/screen/app.h"
+#include "monitor/cli/headless.h"
+#include "monitor/cli/options.h"
 #include "protocol/message.h"
 
 #define TELEMTOP_VERSION "0.1.0"

@@ -30,8 +30,10 @@ row() {
 	widgets) echo "widgets/[a-z_]*\.h $sockets|pthread|event2|msgpack|jansson $clock" ;;
 	emitter) echo "telem_inline\.h|emitter/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
 	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.h $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
-	monitor/panels) echo "monitor/(model|panels)/[a-z_]*\.h|widgets/[a-z_]*\.h|protocol/(histogram|limits|message)\.h $sockets|$files|sys/time|pthread|$libraries $clock" ;;
-	monitor) echo "(monitor|monitor/model|monitor/panels|widgets|protocol)/[a-z0-9_]*\.h msgpack|pthread $none" ;;
+	monitor/source | monitor/format | monitor/session) echo "monitor/(source|format|session|model)/[a-z_]*\.h|monitor/(cli/options|observe/record)\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|jansson $none" ;;
+	monitor/observe) echo "monitor/(source|format|session|model|observe)/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|event2 $none" ;;
+	monitor/screen/panels) echo "monitor/(model|screen/panels)/[a-z_]*\.h|widgets/[a-z_]*\.h|protocol/(histogram|limits|message)\.h $sockets|$files|sys/time|pthread|$libraries $clock" ;;
+	monitor/screen | monitor/cli | monitor) echo "(monitor|monitor/(cli|source|format|session|model|observe|screen|screen/panels)|widgets|protocol)/[a-z0-9_]*\.h msgpack|pthread $none" ;;
 	demo) echo "demo/[a-z_]*\.h|emitter/telem\.h $libraries $none" ;;
 	esac
 }
@@ -40,7 +42,8 @@ check() {
 	row "$2" | { read -r may must_not words; offences "$1" "$may" "$must_not" "$words"; }
 }
 
-for folder in protocol widgets emitter monitor/model monitor/panels monitor demo; do
+for folder in protocol widgets emitter monitor/model monitor/source monitor/format monitor/session monitor/observe \
+	monitor/screen/panels monitor/screen monitor/cli monitor demo; do
 	for file in "$folder"/*.[ch] "$folder"/*.def; do
 		[ -f "$file" ] || continue
 		found=$(check "$file" "$folder")
@@ -75,7 +78,7 @@ must protocol '#include <pthread.h>' bad
 must protocol '	clock_gettime(CLOCK_MONOTONIC, &now);' bad
 must widgets '#include <curses.h>' good
 must widgets '#include "protocol/limits.h"' bad
-must widgets '#include "monitor/screen.h"' bad
+must widgets '#include "monitor/screen/screen.h"' bad
 must widgets '#include <netinet/in.h>' bad
 must emitter '#include "protocol/encode.h"' good
 must emitter '#include <pthread.h>' good
@@ -84,18 +87,24 @@ must emitter '#include "monitor/model/model.h"' bad
 must emitter '#include "widgets/text.h"' bad
 must monitor/model '#include "protocol/histogram.h"' good
 must monitor/model '#include "widgets/text.h"' bad
-must monitor/model '#include "monitor/session.h"' bad
+must monitor/model '#include "monitor/session/session.h"' bad
 must monitor/model '#  include <event2/event.h>' bad
 must monitor/model '#include <time.h>' bad
-must monitor/panels '#include "widgets/table.h"' good
-must monitor/panels '#include "protocol/decode.h"' bad
-must monitor/panels '#include "monitor/target.h"' bad
-must monitor/panels '#include <sys/un.h>' bad
-must monitor/panels '	uint64_t now = target_clock_ns();' bad
-must monitor '#include "monitor/panels/panel.h"' good
+must monitor/screen/panels '#include "widgets/table.h"' good
+must monitor/screen/panels '#include "protocol/decode.h"' bad
+must monitor/screen/panels '#include "monitor/session/target.h"' bad
+must monitor/screen/panels '#include <sys/un.h>' bad
+must monitor/screen/panels '	uint64_t now = target_clock_ns();' bad
+must monitor '#include "monitor/screen/panels/panel.h"' good
 must monitor '#include <event2/event.h>' good
 must monitor '#include "emitter/telem.h"' bad
 must monitor '#include <msgpack.h>' bad
+must monitor/session '#include "monitor/source/source.h"' good
+must monitor/session '#include "monitor/screen/screen.h"' bad
+must monitor/session '#include <curses.h>' bad
+must monitor/observe '#include "monitor/session/session.h"' good
+must monitor/observe '#include <event2/event.h>' bad
+must monitor/observe '#include "monitor/cli/options.h"' bad
 must demo '#include "emitter/telem.h"' good
 must demo '#include "emitter/telem_inline.h"' bad
 must demo '#include "emitter/ring.h"' bad

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "monitor/address.h"
-#include "monitor/discovery.h"
+#include "monitor/source/address.h"
+#include "monitor/source/discovery.h"
 #include "protocol/block.h"
 #include "tests/support/fixture.h"
 

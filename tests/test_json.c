@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "monitor/session.h"
+#include "monitor/session/session.h"
 #include "tests/support/figures.h"
 
 #define SECOND 1000000000ull

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "monitor/options.h"
+#include "monitor/cli/options.h"
 
 #define SECOND 1000000000ull
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "monitor/panels/panel.h"
-#include "monitor/panels/panel_common.h"
-#include "monitor/panels/panel_list.h"
+#include "monitor/screen/panels/panel.h"
+#include "monitor/screen/panels/panel_common.h"
+#include "monitor/screen/panels/panel_list.h"
 #include "protocol/histogram.h"
 #include "tests/support/golden.h"
 #include "widgets/canvas_backing.h"

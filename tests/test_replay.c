@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "monitor/record.h"
-#include "monitor/replay.h"
+#include "monitor/observe/record.h"
+#include "monitor/session/replay.h"
 #include "tests/support/figures.h"
 #include "tests/support/fixture.h"
 #include "tests/support/story.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "monitor/commands.h"
-#include "monitor/screen.h"
+#include "monitor/screen/keys.h"
+#include "monitor/screen/screen.h"
 #include "tests/support/figures.h"
 #include "tests/support/fixture.h"
 #include "tests/support/golden.h"

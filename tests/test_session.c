@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "monitor/session.h"
+#include "monitor/session/session.h"
 #include "tests/support/figures.h"
 #include "tests/support/fixture.h"
 #include "tests/support/story.h"

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "monitor/session.h"
+#include "monitor/session/session.h"
 
 /* All figures; the caller frees the text. */
 char *figures_json(const struct session *session);

@@ -1,0 +1,61 @@
+/* ps.c -- the programs that can be monitored here. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "monitor/source/discovery.h"
+#include "monitor/cli/headless.h"
+#include "widgets/text.h"
+#include "widgets/units.h"
+
+#define FOUND_MAX 512
+
+static int print_json(const struct found *found, int count)
+{
+	json_t *list = json_array();
+	int err;
+
+	for (int i = 0; i < count; i++) {
+		char program[256];
+
+		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
+		json_array_append_new(list, json_pack("{s:i, s:i, s:s, s:s, s:I, s:s, s:b}", "pid", (int)found[i].pid,
+						      "uid", (int)found[i].uid, "user", found[i].user,
+						      "program", program, "uptime_ns", (json_int_t)found[i].uptime_ns,
+						      "socket", found[i].path, "permitted", (int)found[i].is_permitted));
+	}
+	err = json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	putchar('\n');
+	json_decref(list);
+	return err ? EXIT_INTERNAL : EXIT_DONE;
+}
+
+int ps_run(const struct options *options)
+{
+	static struct found found[FOUND_MAX];
+	int count = discovery_list(found, FOUND_MAX, options->all);
+
+	if (options->json)
+		return print_json(found, count);
+	if (count == 0) {
+		struct problem problem = { 0 };
+		char directory[256];
+
+		discovery_directory(directory, sizeof directory, geteuid());
+		problem_set(&problem, EXIT_NO_TARGET, "no monitored program found in %s", directory);
+		problem_todo(&problem, "Start one that links libtelem (try: telem-demo), or give a PID, socket, FIFO, "
+				       "tcp:HOST:PORT or recording.");
+		return problem_print(&problem);
+	}
+	printf("%7s  %-8s %-20s %8s  %s\n", "PID", "user", "program", "uptime", "socket");
+	for (int i = 0; i < count; i++) {
+		char program[128], uptime[UNITS_BYTES];
+
+		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
+		units_uptime(uptime, (double)found[i].uptime_ns);
+		printf("%7d  %-8s %-20s %8s  %s\n", (int)found[i].pid, found[i].user, program, uptime,
+		       found[i].is_permitted ? found[i].path : "no permission");
+	}
+	return EXIT_DONE;
+}

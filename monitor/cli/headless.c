@@ -1,0 +1,147 @@
+#include "monitor/cli/headless.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+void headless_over(struct headless *headless, int code)
+{
+	headless->code = code;
+	headless->is_over = true;
+	event_base_loopbreak(headless->base);
+}
+
+static void on_change(void *arg, bool tick)
+{
+	struct headless *headless = arg;
+	struct target *target = &headless->target;
+
+	if (headless->is_over)
+		return;
+	if (target->notice.code) {
+		headless_over(headless, problem_print(&target->notice));
+		return;
+	}
+	headless->command->change(headless, tick);
+	if (headless->is_over || target->is_file || target->is_open || target->source.state != SOURCE_ENDED)
+		return;
+	if (target->problem.code) {
+		headless_over(headless, problem_print(&target->problem));
+	} else if (model_link(target->session.model)->has_bye || target->address.kind == ADDRESS_STDIN) {
+		headless_over(headless, EXIT_DONE);
+	} else {
+		problem_set(&target->problem, EXIT_CONNECTION, "%s: connection lost", target->address.text);
+		problem_todo(&target->problem, "The target ended without goodbye.");
+		headless_over(headless, problem_print(&target->problem));
+	}
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+	struct headless *headless = arg;
+
+	(void)what;
+	headless_over(headless, number == SIGINT ? EXIT_DONE : 128 + (int)number);
+}
+
+static void on_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	struct headless *headless = arg;
+
+	(void)fd, (void)what;
+	if (headless->command->timeout)
+		headless->command->timeout(headless);
+	else
+		headless_over(headless, EXIT_DONE);
+}
+
+/* Connected, but to what? Who listens or opens a FIFO waits for as long as it takes. */
+static void on_no_answer(evutil_socket_t fd, short what, void *arg)
+{
+	struct headless *headless = arg;
+	struct target *target = &headless->target;
+
+	(void)fd, (void)what;
+	if (target->session.reader->was_synced)
+		return;
+	if (target->address.kind == ADDRESS_FIFO || target->address.kind == ADDRESS_LISTEN)
+		fprintf(stderr, "telemtop: %s: waiting for a program\n", headless->options->target);
+	if (!target->is_open || (target->address.kind != ADDRESS_UNIX && target->address.kind != ADDRESS_TCP))
+		return;
+	session_end(&target->session, EXIT_CONNECTION);
+	target->problem = target->session.problem;
+	if (target->session.reader->first_count == 0) {
+		problem_set(&target->problem, EXIT_CONNECTION, "%s: no answer within %d s", target->address.text,
+			    headless->options->timeout_s);
+		problem_todo(&target->problem, "Somebody listens there, but says nothing. Is the program stopped, or is "
+					       "it one without libtelem?");
+	}
+	headless_over(headless, problem_print(&target->problem));
+}
+
+static void walk_file(struct headless *headless)
+{
+	struct replay *replay = &headless->target.replay;
+
+	if (headless->options->at_ns)
+		replay_seek(replay, replay->first_ns + headless->options->at_ns);
+	if (headless->command->follows_file) {
+		while (!headless->is_over && replay_tick(replay))
+			headless->command->change(headless, true);
+	} else {
+		replay_run(replay, UINT64_MAX);
+		while (!replay->is_at_end)
+			replay_run(replay, UINT64_MAX);
+		headless->command->change(headless, true);
+	}
+	if (!headless->is_over)
+		headless->code = EXIT_DONE;
+	/* What was whole was used; the rest is said. */
+	if (headless->target.warning.code && headless->code == EXIT_DONE)
+		headless->code = headless->target.warning.code;
+}
+
+int headless_run(const struct options *options, const struct headless_command *command)
+{
+	struct headless headless = { .options = options, .command = command };
+	struct address address;
+	struct problem problem = { 0 };
+	struct event *interrupt, *terminate, *timer, *no_answer;
+	struct timeval length = { (time_t)(options->for_ns / 1000000000u), (suseconds_t)(options->for_ns / 1000 % 1000000) };
+
+	if (address_wait(options->target, options->wait_s, &address, &problem) != EXIT_DONE)
+		return problem_print(&problem);
+	headless.base = event_base_new();
+	if (!headless.base)
+		return problem_set(&problem, EXIT_INTERNAL, "no event loop"), problem_print(&problem);
+	interrupt = evsignal_new(headless.base, SIGINT, on_signal, &headless);
+	terminate = evsignal_new(headless.base, SIGTERM, on_signal, &headless);
+	timer = evtimer_new(headless.base, on_timeout, &headless);
+	no_answer = evtimer_new(headless.base, on_no_answer, &headless);
+	evsignal_add(interrupt, NULL);
+	evsignal_add(terminate, NULL);
+	event_add(no_answer, &(struct timeval){ address.kind == ADDRESS_FIFO || address.kind == ADDRESS_LISTEN
+							? 1 : options->timeout_s, 0 });
+	if (options->for_ns)
+		evtimer_add(timer, &length);
+	if (target_open(&headless.target, headless.base, options, &address, on_change, &headless) != EXIT_DONE) {
+		headless.code = problem_print(&headless.target.problem);
+	} else {
+		if (headless.target.warning.code)
+			problem_print(&headless.target.warning);
+		if (headless.target.is_file)
+			walk_file(&headless);
+		else if (!headless.is_over)
+			event_base_dispatch(headless.base);
+		target_close(&headless.target);
+	}
+	event_free(interrupt);
+	event_free(terminate);
+	event_free(timer);
+	event_free(no_answer);
+	event_base_free(headless.base);
+	if (fflush(stdout) != 0 && errno != EPIPE && headless.code == EXIT_DONE)
+		headless.code = EXIT_INTERNAL;
+	return headless.code;
+}

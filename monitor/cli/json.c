@@ -1,0 +1,367 @@
+/* json.c -- everything the model knows, for programs: base units, no rounding. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "monitor/cli/headless.h"
+#include "widgets/text.h"
+
+#define JSON_SCHEMA 1
+
+/* Room for any name with its class before it. */
+enum { VALID_BYTES = 8 * LIMIT_NAME_BYTES + 8 };
+
+/* Text as it came; only what is no UTF-8 is replaced, for JSON cannot hold it. */
+static const char *valid(char out[VALID_BYTES], const char *from)
+{
+	size_t length = strlen(from), used = 0;
+
+	for (size_t at = 0; at < length && used + UTF8_BYTES < VALID_BYTES;) {
+		uint32_t ch;
+		size_t taken = utf8_decode(from + at, length - at, &ch);
+
+		used += utf8_encode(out + used, ch);
+		at += taken ? taken : 1;
+	}
+	out[used] = '\0';
+	return out;
+}
+
+static json_t *text(const char *from)
+{
+	char out[VALID_BYTES];
+
+	return json_string(valid(out, from));
+}
+
+static json_t *number(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+static json_t *real(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *quantiles(const struct quantiles *window)
+{
+	json_t *out = json_object();
+
+	json_object_set_new(out, "count", number(window->count));
+	json_object_set_new(out, "rate_per_s", real(window->rate_per_s));
+	json_object_set_new(out, "min", number(window->min));
+	json_object_set_new(out, "p50", number(window->p50));
+	json_object_set_new(out, "p90", number(window->p90));
+	json_object_set_new(out, "p99", number(window->p99));
+	json_object_set_new(out, "p999", number(window->p999));
+	json_object_set_new(out, "max", number(window->max));
+	return out;
+}
+
+static json_t *site_head(const struct model *model, const struct model_site *site)
+{
+	json_t *out = json_object();
+
+	json_object_set_new(out, "class", text(model_class(model, site->class_id)->name));
+	json_object_set_new(out, "name", text(site->name));
+	json_object_set_new(out, "kind", json_string(site_kind_name(site->kind)));
+	json_object_set_new(out, "level", json_string(level_name(site->level)));
+	json_object_set_new(out, "file", text(site->file));
+	json_object_set_new(out, "line", number(site->line));
+	return out;
+}
+
+static json_t *spans(const struct model *model)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+		json_t *out;
+
+		if (!model_is_timed(site))
+			continue;
+		out = site_head(model, site);
+		json_object_set_new(out, "unit",
+				    json_string(site->unit == UNIT_TIME ? "ns" : site->unit == UNIT_SIZE ? "bytes" : ""));
+		json_object_set_new(out, "count", number(site->count));
+		json_object_set_new(out, "sum", number(site->sum));
+		json_object_set_new(out, "min", number(site->min));
+		json_object_set_new(out, "max", number(site->max));
+		json_object_set_new(out, "timed_one_in", number(site->every > 1 ? site->every : 1));
+		json_object_set_new(out, "window", quantiles(&site->window));
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+static json_t *counters(const struct model *model)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+		json_t *out;
+
+		if (model_is_timed(site) || model_is_memory(site))
+			continue;
+		out = site_head(model, site);
+		json_object_set_new(out, "count", number(site->count));
+		json_object_set_new(out, "value", site->kind == SITE_GAUGE ? json_integer((json_int_t)site->sum)
+									   : number(site->sum));
+		json_object_set_new(out, "rate_per_s", real(site->rate_per_s));
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+/* Of a type the mean, of all that was ever allocated; null of nothing. */
+static json_t *average(const struct model_site *site)
+{
+	return site->count > 0 ? real((double)site->sum / (double)site->count) : json_null();
+}
+
+static json_t *tags(const struct model *model)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+		json_t *out;
+
+		if (site->kind != SITE_TAG)
+			continue;
+		out = json_object();
+		json_object_set_new(out, "name", text(site->name));
+		json_object_set_new(out, "left_bytes", json_integer(model_live_bytes(site->sum, site->max)));
+		json_object_set_new(out, "left_count", json_integer(model_live_bytes(site->count, site->min)));
+		json_object_set_new(out, "allocated_bytes", number(site->sum));
+		json_object_set_new(out, "allocations", number(site->count));
+		json_object_set_new(out, "freed_bytes", number(site->max));
+		json_object_set_new(out, "frees", number(site->min));
+		json_object_set_new(out, "average_bytes", average(site));
+		json_object_set_new(out, "allocations_per_s", real(site->rate_per_s));
+		json_object_set_new(out, "alloc_bytes_per_s", real(site->sum_per_s));
+		json_object_set_new(out, "free_bytes_per_s", real(site->free_per_s));
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+static json_t *memory(const struct model *model)
+{
+	const struct model_totals *totals = model_totals(model);
+	json_t *out = json_object(), *types = json_array();
+
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+		json_t *type;
+
+		if (site->kind != SITE_ALLOC)
+			continue;
+		type = json_object();
+		json_object_set_new(type, "name", text(site->name));
+		json_object_set_new(type, "live_bytes", json_integer(model_live_bytes(site->sum, site->max)));
+		json_object_set_new(type, "live_count", json_integer(model_live_bytes(site->count, site->min)));
+		json_object_set_new(type, "allocated_bytes", number(site->sum));
+		json_object_set_new(type, "allocations", number(site->count));
+		json_object_set_new(type, "freed_bytes", number(site->max));
+		json_object_set_new(type, "frees", number(site->min));
+		json_object_set_new(type, "average_bytes", average(site));
+		json_object_set_new(type, "alloc_bytes_per_s", real(site->sum_per_s));
+		json_object_set_new(type, "free_bytes_per_s", real(site->free_per_s));
+		json_array_append_new(types, type);
+	}
+	json_object_set_new(out, "live_bytes", json_integer(totals->live_bytes));
+	json_object_set_new(out, "live_count", json_integer(totals->live_count));
+	json_object_set_new(out, "rss_bytes", number(totals->rss_bytes));
+	json_object_set_new(out, "alloc_bytes_per_s", real(totals->alloc_per_s));
+	json_object_set_new(out, "free_bytes_per_s", real(totals->free_per_s));
+	json_object_set_new(out, "types", types);
+	json_object_set_new(out, "tags", tags(model));
+	return out;
+}
+
+static json_t *tasks(const struct model *model)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_task_count(model); i++) {
+		const struct model_task *task = model_task(model, i);
+		json_t *out = json_object();
+
+		json_object_set_new(out, "id", number(task->id));
+		json_object_set_new(out, "name", text(task->name));
+		json_object_set_new(out, "thread_id", number(task->thread_id));
+		json_object_set_new(out, "live_bytes", json_integer(task->live_bytes));
+		json_object_set_new(out, "live_count", json_integer(task->live_count));
+		json_object_set_new(out, "alloc_bytes_per_s", real(task->alloc_per_s));
+		json_object_set_new(out, "events_per_s", real(task->events_per_s));
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+static json_t *classes(const struct model *model)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_class_count(model); i++) {
+		const struct model_class *class = model_class(model, i);
+		json_t *out;
+
+		if (!class->is_defined)
+			continue;
+		out = json_object();
+		json_object_set_new(out, "name", text(class->name));
+		json_object_set_new(out, "help", text(class->help));
+		json_object_set_new(out, "level", json_string(level_name(class->level)));
+		json_object_set_new(out, "own_level", json_string(level_name(class->own_level)));
+		json_object_set_new(out, "leases", number(class->leases));
+		json_object_set_new(out, "set_by", text(class->set_by));
+		json_object_set_new(out, "keep_one_in", number(class->keep > 1 ? class->keep : 1));
+		json_object_set_new(out, "most_per_s", class->per_second ? number(class->per_second) : json_null());
+		json_object_set_new(out, "emitted", number(class->emitted));
+		json_object_set_new(out, "taken", number(class->taken));
+		json_object_set_new(out, "dropped", number(class->dropped));
+		json_object_set_new(out, "received", number(class->received));
+		json_object_set_new(out, "lost", number(class->lost));
+		json_object_set_new(out, "events_per_s", real(class->events_per_s));
+		json_object_set_new(out, "bytes_per_s", real(class->bytes_per_s));
+		json_object_set_new(out, "cost_share", real(class->cost_share));
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+static json_t *link_figures(const struct model *model)
+{
+	const struct model_link *link = model_link(model);
+	json_t *out = json_object();
+
+	json_object_set_new(out, "bytes", number(link->bytes));
+	json_object_set_new(out, "blocks", number(link->blocks));
+	json_object_set_new(out, "events", number(link->events));
+	json_object_set_new(out, "bytes_per_s", real(link->bytes_per_s));
+	json_object_set_new(out, "events_per_s", real(link->events_per_s));
+	json_object_set_new(out, "lag_ns", number((uint64_t)(link->lag_ns > 0 ? link->lag_ns : 0)));
+	json_object_set_new(out, "lost_events", number(link->lost_events));
+	json_object_set_new(out, "dropped_events", number(link->dropped_events));
+	json_object_set_new(out, "lost_blocks", number(link->lost_blocks));
+	json_object_set_new(out, "damaged_blocks", number(link->damaged_blocks));
+	json_object_set_new(out, "skipped_bytes", number(link->skipped_bytes));
+	json_object_set_new(out, "bad_messages", number(link->bad_messages));
+	json_object_set_new(out, "emitted", number(link->emitted));
+	json_object_set_new(out, "dropped", number(link->dropped));
+	json_object_set_new(out, "taken", number(link->taken));
+	json_object_set_new(out, "balanced", json_boolean(link->is_balanced));
+	json_object_set_new(out, "reconnects", number(link->reconnects));
+	json_object_set_new(out, "viewers", number(link->viewers));
+	json_object_set_new(out, "event_cost_ps", number(link->event_cost_ps));
+	json_object_set_new(out, "ring_permille", number(link->ring_permille));
+	json_object_set_new(out, "telem_cpu_ns", number(model_totals(model)->telem_cpu_ns));
+	json_object_set_new(out, "telem_bytes", number(model_totals(model)->telem_bytes));
+	return out;
+}
+
+static json_t *gc(const struct model *model)
+{
+	const struct model_totals *totals = model_totals(model);
+	json_t *out = json_object();
+
+	json_object_set_new(out, "rate_per_s", real(totals->gc_per_s));
+	json_object_set_new(out, "time_share", real(totals->gc_share));
+	return out;
+}
+
+static json_t *frame_counters(const struct model *model, const struct model_frame *frame)
+{
+	json_t *out = json_object();
+
+	for (uint32_t i = 0; i < frame->counter_count; i++) {
+		const struct model_site *site = model_site_by_id(model, frame->counters[i].site);
+		char name[2 * LIMIT_NAME_BYTES + 1], key[VALID_BYTES];
+
+		if (site)
+			snprintf(name, sizeof name, "%s.%s", model_class(model, site->class_id)->name, site->name);
+		else
+			snprintf(name, sizeof name, "site %u", (unsigned)frame->counters[i].site);
+		json_object_set_new(out, valid(key, name), number(frame->counters[i].sum));
+	}
+	return out;
+}
+
+/* The latest of each name, and what came of all of them since we looked. */
+static json_t *frames(const struct model *model)
+{
+	static const char *const parts[] = { "time", "heap", "logs", "counter" };
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_frame_count(model); i++) {
+		const struct model_frame *frame = model_frame(model, i);
+		const struct model_site *site = model_site_by_id(model, frame->site);
+		json_t *out = json_object(), *logs = json_object(), *over_parts = json_object();
+
+		for (unsigned severity = 0; severity < SEVERITY_COUNT; severity++)
+			json_object_set_new(logs, severity_name(severity), number(frame->logs[severity]));
+		for (int part = 0; part < 4; part++)
+			json_object_set_new(over_parts, parts[part], number(frame->broke[part]));
+		json_object_set_new(out, "name", text(site ? site->name : ""));
+		json_object_set_new(out, "number", number(frame->number));
+		json_object_set_new(out, "seen", number(frame->seen));
+		json_object_set_new(out, "missed", number(frame->missed));
+		json_object_set_new(out, "duration_ns", number(frame->duration_ns));
+		json_object_set_new(out, "budget_ns", number(frame->budget_ns));
+		json_object_set_new(out, "heap_bytes", json_integer(frame->heap_bytes));
+		json_object_set_new(out, "heap_peak_bytes", json_integer(frame->heap_peak));
+		json_object_set_new(out, "allocations", number(frame->allocations));
+		json_object_set_new(out, "logs", logs);
+		json_object_set_new(out, "counters", frame_counters(model, frame));
+		json_object_set_new(out, "over", number(frame->broken));
+		json_object_set_new(out, "over_parts", over_parts);
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+static json_t *target_head(const struct model *model)
+{
+	const struct model_target *target = model_target(model);
+	json_t *out = json_object();
+
+	json_object_set_new(out, "name", text(target->name));
+	json_object_set_new(out, "pid", number(target->pid));
+	json_object_set_new(out, "host", text(target->host));
+	json_object_set_new(out, "uid", number(target->uid));
+	json_object_set_new(out, "libtelem", text(target->version));
+	json_object_set_new(out, "protocol", number(target->major));
+	return out;
+}
+
+int json_write(const struct target *target, const char *state, FILE *out)
+{
+	const struct model *model = target->session.model;
+	json_t *root = json_object();
+	int err;
+
+	json_object_set_new(root, "schema", json_integer(JSON_SCHEMA));
+	json_object_set_new(root, "target", target_head(model));
+	json_object_set_new(root, "time_ns", json_integer(model_real_ns(model, model_time_ns(model))));
+	json_object_set_new(root, "interval_ns", number(model_interval_ns(model)));
+	json_object_set_new(root, "state", json_string(state));
+	json_object_set_new(root, "lost", number(model_link(model)->lost_events + model_link(model)->dropped_events));
+	json_object_set_new(root, "memory", memory(model));
+	json_object_set_new(root, "spans", spans(model));
+	json_object_set_new(root, "pairs", json_array());
+	json_object_set_new(root, "tasks", tasks(model));
+	json_object_set_new(root, "gc", gc(model));
+	json_object_set_new(root, "frames", frames(model));
+	json_object_set_new(root, "counters", counters(model));
+	json_object_set_new(root, "classes", classes(model));
+	json_object_set_new(root, "link", link_figures(model));
+	err = json_dumpf(root, out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
+	json_decref(root);
+	return err || fputc('\n', out) == EOF || fflush(out) ? -EIO : 0;
+}

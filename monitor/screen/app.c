@@ -1,0 +1,440 @@
+#include "monitor/screen/app.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <curses.h>
+#include <event2/event.h>
+
+#include "monitor/screen/keys.h"
+#include "monitor/cli/headless.h"
+#include "monitor/screen/picker.h"
+#include "monitor/screen/screen.h"
+#include "monitor/session/target.h"
+#include "widgets/canvas_curses.h"
+#include "widgets/key.h"
+
+/* At most so often, whatever comes. */
+#define FRAME_MS 33
+/* Keys in a row before signals and data have a turn, too. */
+#define KEYS_A_TURN 64
+/* Age, retries and the clock move on without data. */
+#define BEAT_MS 1000
+
+struct app {
+	const struct options *options;
+	struct event_base *base;
+	struct event *keys, *frame, *beat, *signals[6];
+	int signal_count;
+	struct target target;
+	struct screen screen;
+	struct picker picker;
+	bool has_target, is_picking, is_frame_due, has_terminal, has_recorded;
+	uint64_t drawn_ns, replayed_ns;
+	int code;
+	struct problem problem;      /* told when the terminal is itself again */
+};
+
+const char *app_curses_version(void)
+{
+	return curses_version();
+}
+
+static void leave(struct app *app, int code)
+{
+	app->code = code;
+	event_base_loopbreak(app->base);
+}
+
+/* ---- drawing ---- */
+
+static void draw(struct app *app)
+{
+	struct canvas canvas = canvas_curses_canvas();
+
+	app->is_frame_due = false;
+	app->drawn_ns = target_clock_ns();
+	if (app->is_picking) {
+		picker_draw(&app->picker, &canvas);
+		canvas_curses_cursor(0, app->picker.cursor_y);
+	} else {
+		app->screen.now_ns = app->drawn_ns;
+		app->screen.real_ns = (int64_t)target_real_ns();
+		commands_answers(&app->screen);
+		screen_name_classes(&app->screen);
+		screen_draw(&app->screen, &canvas);
+		canvas_curses_cursor(app->screen.cursor_x, app->screen.cursor_y);
+	}
+	canvas_curses_flush();
+}
+
+static void draw_soon(struct app *app)
+{
+	uint64_t since_ms = (target_clock_ns() - app->drawn_ns) / 1000000;
+	struct timeval after = { 0, 0 };
+
+	if (app->is_frame_due || !app->has_terminal)
+		return;
+	app->is_frame_due = true;
+	if (since_ms < FRAME_MS)
+		after.tv_usec = (suseconds_t)((FRAME_MS - since_ms) * 1000);
+	evtimer_add(app->frame, &after);
+}
+
+static void on_frame(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	draw(arg);
+}
+
+/* ---- the target ---- */
+
+static void on_change(void *arg, bool tick)
+{
+	struct app *app = arg;
+	struct target *target = &app->target;
+
+	if (!app->has_target)
+		return;
+	if (target->recorder.problem.code) {
+		screen_say(&app->screen, "%s", target->recorder.problem.what);
+		target->recorder.problem.code = EXIT_DONE;
+	}
+	if (target->problem.code && !target->is_open && target->source.state == SOURCE_ENDED) {
+		app->problem = target->problem;
+		leave(app, target->problem.code);
+		return;
+	}
+	if (!target->is_open && target->source.state == SOURCE_ENDED && app->options->no_reconnect &&
+	    !model_link(target->session.model)->has_bye) {
+		problem_set(&app->problem, EXIT_CONNECTION, "%s: connection lost", target->address.text);
+		problem_todo(&app->problem, "Without --no-reconnect telemtop waits for it to come back.");
+		leave(app, EXIT_CONNECTION);
+		return;
+	}
+	if (target->notice.code) {
+		screen_say(&app->screen, "%s. %s", target->notice.what, target->notice.todo);
+		target->notice.code = EXIT_DONE;
+	}
+	/* --record: from the first tick on, once. */
+	if (tick && app->options->output && !app->has_recorded && !target->is_file) {
+		app->has_recorded = true;
+		commands_record(&app->screen, app->options->output);
+	}
+	draw_soon(app);
+}
+
+static int open_target(struct app *app, const struct address *address)
+{
+	if (target_open(&app->target, app->base, app->options, address, on_change, app) != EXIT_DONE) {
+		app->problem = app->target.problem;
+		return app->problem.code;
+	}
+	app->has_target = true;
+	screen_init(&app->screen, &app->target);
+	app->screen.now_ns = target_clock_ns();
+	app->screen.real_ns = (int64_t)target_real_ns();
+	for (int i = 0; panels[i] && i < SCREEN_PANELS_MAX; i++)
+		if (panels[i]->digit == '0' + app->options->panel)
+			app->screen.panel = i;
+	if (app->options->filter)
+		for (int i = 0; i < SCREEN_PANELS_MAX; i++)
+			snprintf(app->screen.views[i].filter, sizeof app->screen.views[i].filter, "%s",
+				 app->options->filter);
+	app->replayed_ns = target_clock_ns();
+	if (app->target.is_file) {
+		app->target.replay.speed = app->options->speed;
+		/* A first tick, so that there is something to see. */
+		replay_seek(&app->target.replay, app->target.replay.first_ns + app->options->at_ns);
+		if (app->target.warning.code)
+			screen_say(&app->screen, "%s. %s", app->target.warning.what, app->target.warning.todo);
+	}
+	return EXIT_DONE;
+}
+
+static void close_target(struct app *app)
+{
+	if (!app->has_target)
+		return;
+	app->has_target = false;
+	screen_fini(&app->screen);
+	target_close(&app->target);
+}
+
+/* Is a program of the same name there again, after ours has gone? */
+static void look_for_return(struct app *app)
+{
+	const struct address *address = &app->target.address;
+	static struct found found[PICKER_MAX];
+	uint64_t ended_ns = target_clock_ns() - app->target.lost_ns;
+	int count;
+
+	if (app->target.is_file || app->screen.is_wanted_back || app->target.source.state != SOURCE_ENDED ||
+	    address->kind != ADDRESS_UNIX || !address->pid || !address->program[0])
+		return;
+	count = discovery_list(found, PICKER_MAX, false);
+	for (int i = 0; i < count; i++)
+		/* Not one that has run beside it all the time. */
+		if (!strncmp(found[i].program, address->program, 15) && found[i].pid != address->pid &&
+		    found[i].is_permitted && found[i].uptime_ns < ended_ns + 1000000000) {
+			app->screen.is_wanted_back = true;
+			app->screen.back_pid = (int)found[i].pid;
+		}
+}
+
+static void follow(struct app *app)
+{
+	char pid[16];
+	struct address address;
+
+	snprintf(pid, sizeof pid, "%d", app->screen.back_pid);
+	app->screen.is_wanted_back = false;
+	if (address_parse(pid, &address, &app->problem) != EXIT_DONE) {
+		screen_say(&app->screen, "%s", app->problem.what);
+		app->problem.code = EXIT_DONE;
+		return;
+	}
+	close_target(app);
+	if (open_target(app, &address) != EXIT_DONE)
+		leave(app, app->problem.code);
+}
+
+/* The recording's clock: as much as has passed of ours, times the speed. */
+static void play(struct app *app)
+{
+	struct replay *replay = &app->target.replay;
+	uint64_t now_ns = target_clock_ns();
+	double passed = (double)(now_ns - app->replayed_ns) * replay->speed;
+
+	app->replayed_ns = now_ns;
+	if (!app->target.is_file || !replay->is_playing || replay->is_at_end)
+		return;
+	replay_run(replay, replay->position_ns + (uint64_t)passed);
+	draw_soon(app);
+}
+
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+	struct app *app = arg;
+	struct timeval next = { 0, 0 };
+
+	(void)fd, (void)what;
+	if (app->has_target) {
+		play(app);
+		look_for_return(app);
+	}
+	next.tv_usec = app->has_target && app->target.is_file && app->target.replay.is_playing ? 100000 : BEAT_MS * 1000 - 1;
+	draw_soon(app);
+	evtimer_add(app->beat, &next);
+}
+
+/* ---- keys and signals ---- */
+
+static void suspend(struct app *app)
+{
+	canvas_curses_suspend();
+	raise(SIGSTOP);
+	canvas_curses_resume();
+	canvas_curses_redraw();
+	draw(app);
+}
+
+static void pick_key(struct app *app, int key)
+{
+	struct address address;
+	char pid[16];
+
+	picker_key(&app->picker, key);
+	if (app->picker.quit) {
+		leave(app, EXIT_DONE);
+		return;
+	}
+	if (app->picker.chosen < 0)
+		return;
+	snprintf(pid, sizeof pid, "%d", (int)app->picker.found[app->picker.chosen].pid);
+	app->is_picking = false;
+	if (address_parse(pid, &address, &app->problem) != EXIT_DONE || open_target(app, &address) != EXIT_DONE)
+		leave(app, app->problem.code);
+}
+
+static void on_keys(evutil_socket_t fd, short what, void *arg)
+{
+	struct app *app = arg;
+	int key;
+
+	(void)fd, (void)what;
+	for (int i = 0; i < KEYS_A_TURN && (key = canvas_curses_key()) != KEYCODE_NONE; i++) {
+		if (key == KEYCODE_RESIZE) {
+			canvas_curses_resize();
+		} else if (app->is_picking) {
+			pick_key(app, key);
+		} else {
+			app->screen.now_ns = target_clock_ns();
+			switch (commands_key(&app->screen, key)) {
+			case COMMAND_STAY: break;
+			case COMMAND_QUIT: leave(app, EXIT_DONE); return;
+			case COMMAND_REDRAW: canvas_curses_redraw(); break;
+			case COMMAND_SUSPEND: suspend(app); break;
+			case COMMAND_FOLLOW: follow(app); break;
+			}
+		}
+		if (key == KEYCODE_HANGUP || event_base_got_break(app->base))
+			return;
+	}
+	draw_soon(app);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+	struct app *app = arg;
+
+	(void)what;
+	switch (number) {
+	case SIGWINCH:
+		canvas_curses_resize();
+		draw_soon(app);
+		break;
+	case SIGTSTP:
+		suspend(app);
+		break;
+	case SIGINT:
+		leave(app, EXIT_DONE);
+		break;
+	default:
+		leave(app, 128 + (int)number);
+		break;
+	}
+}
+
+static void on_fatal(int number)
+{
+	canvas_curses_close_from_signal();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void catch_signals(struct app *app)
+{
+	static const int caught[] = { SIGWINCH, SIGTSTP, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+
+	/* Before curses would put its own in place. */
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+		app->signals[i] = evsignal_new(app->base, caught[i], on_signal, app);
+		evsignal_add(app->signals[i], NULL);
+		app->signal_count++;
+	}
+	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+		signal(fatal[i], on_fatal);
+}
+
+/* ---- life ---- */
+
+static int open_terminal(struct app *app)
+{
+	bool is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	struct canvas_curses_options options = {
+		.color = app->options->color == COLOR_WHEN_ALWAYS ? COLOR_ALWAYS
+			 : app->options->color == COLOR_WHEN_NEVER ? COLOR_NEVER : COLOR_AUTO,
+		.glyphs = is_utf8 && !app->options->ascii ? GLYPHS_BLOCKS : GLYPHS_ASCII,
+		.light_background = app->options->light,
+	};
+	const char *terminal = getenv("TERM");
+	int err = canvas_curses_open(&options);
+
+	if (err == 0) {
+		app->has_terminal = true;
+		return EXIT_DONE;
+	}
+	if (err == -ENXIO)
+		problem_set(&app->problem, EXIT_TERMINAL, "TERM=%s: unknown terminal, or one without a movable cursor",
+			    terminal ? terminal : "");
+	else
+		problem_set(&app->problem, EXIT_TERMINAL, "the terminal cannot be used: %s", strerror(-err));
+	problem_todo(&app->problem, "Try TERM=xterm-256color, or telemtop lines for plain text.");
+	return app->problem.code;
+}
+
+static void close_all(struct app *app)
+{
+	close_target(app);
+	if (app->has_terminal)
+		canvas_curses_close();
+	for (int i = 0; i < app->signal_count; i++)
+		event_free(app->signals[i]);
+	if (app->keys)
+		event_free(app->keys);
+	if (app->frame)
+		event_free(app->frame);
+	if (app->beat)
+		event_free(app->beat);
+	event_base_free(app->base);
+}
+
+/* Given, the only one there is, or none: then the picker asks. */
+static int find_target(struct app *app, struct address *address)
+{
+	char pid[16];
+
+	if (app->options->target)
+		return address_wait(app->options->target, app->options->wait_s, address, &app->problem);
+	picker_scan(&app->picker);
+	if (app->picker.count == 0) {
+		char directory[256];
+
+		discovery_directory(directory, sizeof directory, geteuid());
+		problem_set(&app->problem, EXIT_NO_TARGET, "no monitored program found in %s", directory);
+		problem_todo(&app->problem, "Start one that links libtelem (try: telem-demo), or give a PID, socket, "
+					    "FIFO, tcp:HOST:PORT or recording.");
+		return app->problem.code;
+	}
+	if (app->picker.count > 1) {
+		app->is_picking = true;
+		return EXIT_DONE;
+	}
+	snprintf(pid, sizeof pid, "%d", (int)app->picker.found[0].pid);
+	return address_parse(pid, address, &app->problem);
+}
+
+int app_run(const struct options *options)
+{
+	static struct app app;
+	struct address address;
+	struct timeval soon = { 0, 1000 };
+
+	app.options = options;
+	if (!isatty(STDOUT_FILENO)) {
+		if (!options->target) {
+			problem_set(&app.problem, EXIT_USAGE, "a target is missing, and standard output is not a terminal");
+			problem_todo(&app.problem,
+				     "Give a PID, a name, an address or a recording; telemtop ps lists programs.");
+			return problem_print(&app.problem);
+		}
+		fputs("telemtop: standard output is not a terminal: doing as telemtop lines\n", stderr);
+		return headless_run(options, &lines_command);
+	}
+	app.base = event_base_new();
+	if (!app.base)
+		return problem_set(&app.problem, EXIT_INTERNAL, "no event loop"), problem_print(&app.problem);
+	if (find_target(&app, &address) == EXIT_DONE) {
+		catch_signals(&app);
+		app.frame = evtimer_new(app.base, on_frame, &app);
+		app.beat = evtimer_new(app.base, on_beat, &app);
+		if (open_terminal(&app) == EXIT_DONE && (app.is_picking || open_target(&app, &address) == EXIT_DONE)) {
+			app.keys = event_new(app.base, canvas_curses_fd(), EV_READ | EV_PERSIST, on_keys, &app);
+			event_add(app.keys, NULL);
+			evtimer_add(app.beat, &soon);
+			draw(&app);
+			if (!event_base_got_break(app.base))
+				event_base_dispatch(app.base);
+		}
+	}
+	close_all(&app);
+	if (app.problem.code)
+		return problem_print(&app.problem);
+	return app.code;
+}

@@ -1,0 +1,492 @@
+#include "monitor/screen/panels/panel_common.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "widgets/cells.h"
+#include "widgets/chart.h"
+#include "widgets/rule.h"
+#include "widgets/sparkline.h"
+#include "widgets/text.h"
+
+enum {
+	SPARK_POINTS_MAX = 512,      /* wider than any column of ours */
+	SPARK_SECONDS = 60,
+	CLASSES_NAMED_MAX = 3        /* in a reason; more are only counted */
+};
+
+void name_clean(char *out, size_t out_bytes, const char *name, enum glyphs glyphs)
+{
+	if (name[0])
+		text_clean(out, out_bytes, name, strlen(name), glyphs);
+	else
+		snprintf(out, out_bytes, "(no name)");
+}
+
+void name_fit(char *out, size_t out_bytes, const char *name, int width_cells, enum glyphs glyphs)
+{
+	char clean[NAME_BYTES];
+
+	name_clean(clean, sizeof clean, name, glyphs);
+	text_fit(out, out_bytes, clean, cells_max(width_cells, 0), glyphs);
+}
+
+void task_name_clean(char *out, size_t out_bytes, const struct model *model, uint32_t task, enum glyphs glyphs)
+{
+	const struct model_task *found = model_task_by_id(model, task);
+
+	if (found && found->name[0])
+		name_clean(out, out_bytes, found->name, glyphs);
+	else if (task == TASK_ENDED)
+		snprintf(out, out_bytes, "(ended tasks)");
+	else if (task == TASK_ALL)
+		snprintf(out, out_bytes, "(whole program)");
+	else
+		snprintf(out, out_bytes, "task %" PRIu32, task);
+}
+
+void class_name_clean(char *out, size_t out_bytes, const struct model *model, uint32_t class_id, enum glyphs glyphs)
+{
+	if (class_id < model_class_count(model) && model_class(model, class_id)->is_defined)
+		name_clean(out, out_bytes, model_class(model, class_id)->name, glyphs);
+	else
+		snprintf(out, out_bytes, "class %" PRIu32, class_id);
+}
+
+void panel_title(char out[64], char key, const char *name)
+{
+	if (panel_find(key))
+		snprintf(out, 64, "%c %s", key, name);
+	else
+		snprintf(out, 64, "%s", name);
+}
+
+const char *window_name(int seconds)
+{
+	switch (seconds) {
+	case 10:
+		return "10 s";
+	case 60:
+		return "60 s";
+	case 300:
+		return "5 min";
+	default:
+		return "all";
+	}
+}
+
+void filter_label(char *out, size_t out_bytes, const struct panel_view *view, int shown, int all, enum glyphs glyphs)
+{
+	char text[NAME_BYTES];
+
+	out[0] = '\0';
+	if (!view->filter[0])
+		return;
+	name_fit(text, sizeof text, view->filter, 20, glyphs);
+	snprintf(out, out_bytes, " ─ filter %s: %d of %d", text, shown, all);
+}
+
+void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows, enum glyphs glyphs)
+{
+	char filter[NAME_BYTES];
+
+	name_fit(filter, sizeof filter, view->filter, 30, glyphs);
+	snprintf(out, out_bytes, "0 of %d %s match \"%s\". Esc clears the filter.", all, rows, filter);
+}
+
+int no_match_draw(const struct panel_view *view, int shown, int all, const char *rows, int y, const struct canvas *canvas)
+{
+	char text[NAME_BYTES * 2];
+
+	if (shown > 0 || all == 0)
+		return y;
+	no_match_text(text, sizeof text, view, all, rows, canvas_glyphs(canvas));
+	return text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
+}
+
+bool title_fits(const struct canvas *canvas, const char *left, const char *right)
+{
+	/* 7: what rule_draw() puts around two texts. */
+	return canvas_text_width(canvas, left) + canvas_text_width(canvas, right) + 7 <= canvas->width_cells;
+}
+
+void title_draw(const struct canvas *canvas, const char *left, const char *right, const char *shorter)
+{
+	if (right && !title_fits(canvas, left, right))
+		right = shorter;
+	rule_draw(canvas, 0, left, right && right[0] ? right : NULL);
+}
+
+int text_wrap(const struct canvas *canvas, int x, int y, struct style style, const char *text)
+{
+	int width = canvas->width_cells - x;
+
+	while (*text && width > 0 && y < canvas->height_cells) {
+		char line[NAME_BYTES];
+		size_t take = 0, word = 0;
+
+		/* Whole words as long as they fit; a word longer than the row is cut by the canvas. */
+		while (text[take]) {
+			size_t end = take + strspn(text + take, " ");
+
+			end += strcspn(text + end, " ");
+			if (end >= sizeof line)
+				break;
+			snprintf(line, sizeof line, "%.*s", (int)end, text);
+			if (word > 0 && canvas_text_width(canvas, line) > width)
+				break;
+			take = word = end;
+		}
+		if (take == 0)
+			break;
+		snprintf(line, sizeof line, "%.*s", (int)take, text);
+		canvas_text(canvas, x, y++, style, line);
+		text += take;
+		text += strspn(text, " ");
+	}
+	return y;
+}
+
+void text_field(const struct canvas *canvas, int x_end, int y, int width_cells, struct style style, const char *text)
+{
+	char fit[NAME_BYTES];
+
+	text_fit(fit, sizeof fit, text, cells_max(width_cells, 0), canvas_glyphs(canvas));
+	canvas_text_right(canvas, x_end, y, style, fit);
+}
+
+/* ---- figures ---- */
+
+enum unit site_unit(const struct model_site *site)
+{
+	if (site->kind == SITE_SPAN || site->kind == SITE_LATENCY || site->unit == UNIT_TIME)
+		return UNIT_NS;
+	return model_is_memory(site) || site->unit == UNIT_SIZE ? UNIT_BYTES : UNIT_NONE;
+}
+
+void site_figure(char out[UNITS_BYTES], const struct model_site *site, double value)
+{
+	char text[UNITS_BYTES];
+
+	units_value(text, site_unit(site), value);
+	snprintf(out, UNITS_BYTES, "%s%.20s", site->is_rough && !isnan(value) ? "~" : "", text);
+}
+
+double figure_or_none(uint64_t count, uint64_t value)
+{
+	return count > 0 ? (double)value : NAN;
+}
+
+double quantile_or_none(const struct quantiles *window, uint64_t value)
+{
+	/* Without buckets the count is known and no quantile is; zero is one only of zeros. */
+	if (window->count == 0 || (value == 0 && window->max > 0))
+		return NAN;
+	/* A quantile is the middle of its bucket: not below what was really seen. */
+	return (double)(value < window->min ? window->min : value);
+}
+
+void clock_text(char out[UNITS_BYTES], const struct model *model, uint64_t time_ns, int decimals)
+{
+	units_clock(out, model_real_ns(model, time_ns), decimals);
+}
+
+void digits_text(char out[32], uint64_t number)
+{
+	char digits[24];
+	int count = snprintf(digits, sizeof digits, "%" PRIu64, number), at = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (i > 0 && (count - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
+}
+
+int series_trend(const struct series *series, int64_t second, int seconds)
+{
+	double now = series ? series_at(series, second) : NAN, before = NAN;
+
+	/* What is younger than that has its own beginning to compare with. */
+	for (int age = seconds; series && age > 0 && isnan(before); age--)
+		before = series_at(series, second - age);
+	if (isnan(now) || isnan(before) || fabs(now - before) <= 0.02 * fmax(fabs(before), fabs(now)))
+		return 0;
+	return now > before ? 1 : -1;
+}
+
+const char *trend_arrow(int trend)
+{
+	return trend > 0 ? "▲" : trend < 0 ? "▼" : "";
+}
+
+double series_max(const struct series *series, int64_t second, int seconds)
+{
+	double max = NAN;
+
+	for (int age = 0; series && age < seconds; age++)
+		max = fmax(max, series_at(series, second - age));
+	return max;
+}
+
+void series_chart(const struct model *model, const struct series *series, int seconds, enum unit unit, bool times,
+		  const struct canvas *canvas)
+{
+	double values[MODEL_WINDOW_S_MAX];
+	uint64_t mark_ns = model_mark_ns(model), now_ns = model_time_ns(model);
+	struct axis_mark mark = { .age = -1, .text = "mark", .tick = true };
+
+	seconds = cells_min(seconds, MODEL_WINDOW_S_MAX);
+	series_copy(series, model_second(model), seconds, values);
+	if (mark_ns > 0 && now_ns >= mark_ns && (now_ns - mark_ns) / 1000000000u < (uint64_t)seconds)
+		mark.age = (int)((now_ns - mark_ns) / 1000000000u);
+	chart_draw(&(struct chart){
+		.points = { .values = values, .count = seconds },
+		.unit = unit,
+		.point_s = times ? 1 : 0,
+		.marks = &mark,
+		.mark_count = 1,
+		.style = STYLE(ROLE_SERIES1),
+	}, canvas);
+}
+
+/* Moves the values so that the least stands on the floor, or all in the middle when they
+ * differ by little; returns the top. */
+static double values_shape(double *values, int count)
+{
+	double least = INFINITY, most = -INFINITY, range;
+
+	for (int i = 0; i < count; i++) {
+		if (isnan(values[i]))
+			continue;
+		least = fmin(least, values[i]);
+		most = fmax(most, values[i]);
+	}
+	if (!(most >= least))
+		return 0;
+	range = fmax(most - least, 0.05 * fmax(fabs(most), fabs(least)));
+	for (int i = 0; i < count; i++)
+		values[i] = values[i] - (most + least) / 2 + range / 2;
+	return range;
+}
+
+void series_spark(const struct series *series, int64_t second, enum spark spark, const struct canvas *canvas)
+{
+	double values[SPARK_POINTS_MAX], max = 0;
+	int count = cells_min(canvas->width_cells, SPARK_POINTS_MAX), step;
+
+	if (!series || count <= 0)
+		return;
+	/* Bars of whole steps of the clock: they move on, and do not change any more. */
+	step = cells_max(1, (SPARK_SECONDS + count - 1) / count);
+	for (int i = 0; i < count; i++) {
+		int64_t first = (second / step - (count - 1 - i)) * step;
+
+		values[i] = NAN;
+		for (int64_t at = first; at < first + step && at <= second; at++)
+			values[i] = fmax(values[i], series_at(series, at));
+	}
+	if (spark == SPARK_SHAPE)
+		max = values_shape(values, count);
+	sparkline_draw(&(struct sparkline){
+		.points = { .values = values, .count = count },
+		.max = max,
+		.style = STYLE(ROLE_SERIES1),
+	}, canvas);
+}
+
+bool is_worse(double mark, double now)
+{
+	return mark > 0 && now > 2 * mark;
+}
+
+/* ---- reasons ---- */
+
+/* "sql", "sql and net", "sql, net and 4 more"; and, if keys is given, "c then q, or c then e". */
+static void classes_text(char *out, size_t out_bytes, char *keys, size_t keys_bytes, const struct model *model,
+			 const struct panel_view *view, const bool *is_meant, int count, enum glyphs glyphs)
+{
+	int named = 0, shown = cells_min(count, CLASSES_NAMED_MAX);
+	size_t used = 0, keys_used = 0;
+
+	for (uint32_t id = 0; id < LIMIT_CLASSES && named < shown; id++) {
+		char name[NAME_BYTES], fit[NAME_BYTES];
+		char letter = view->class_keys ? view->class_keys[id] : '\0';
+
+		if (!is_meant[id])
+			continue;
+		class_name_clean(name, sizeof name, model, id, glyphs);
+		text_fit(fit, sizeof fit, name, 20, glyphs);
+		used += (size_t)snprintf(out + used, out_bytes - used, "%s%s",
+					 named == 0 ? "" : named == count - 1 ? " and " : ", ", fit);
+		used = used < out_bytes ? used : out_bytes - 1;
+		if (letter > ' ' && letter < 0x7F && keys_used < keys_bytes)
+			keys_used += (size_t)snprintf(keys + keys_used, keys_bytes - keys_used, "%sc then %c",
+						      keys_used == 0 ? "" : ", or ", letter);
+		named++;
+	}
+	if (count > shown)
+		snprintf(out + used, out_bytes - used, " and %d more", count - shown);
+}
+
+static bool all_classes_off(const struct model *model)
+{
+	int defined = 0;
+
+	for (uint32_t id = 0; id < model_class_count(model); id++) {
+		if (!model_class(model, id)->is_defined)
+			continue;
+		if (model_class(model, id)->level != LEVEL_OFF)
+			return false;
+		defined++;
+	}
+	return defined > 0;
+}
+
+struct census {
+	int declared, on, off_classes;
+	bool has_happened;
+	bool is_off[LIMIT_CLASSES];          /* a wanted site of this class is off */
+};
+
+static void census_take(struct census *census, const struct model *model, const struct need *need)
+{
+	*census = (struct census){ .declared = 0 };
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+
+		if (!need->wants(site))
+			continue;
+		census->declared++;
+		census->on += site->level != LEVEL_OFF;
+		census->has_happened |= site->count > 0;
+		if (site->level == LEVEL_OFF && site->class_id < LIMIT_CLASSES && !census->is_off[site->class_id]) {
+			census->is_off[site->class_id] = true;
+			census->off_classes++;
+		}
+	}
+}
+
+bool reason_text(char *out, size_t out_bytes, const struct model *model, const struct panel_view *view,
+		 const struct need *need, enum glyphs glyphs)
+{
+	static const char no_control[] = "Levels cannot be set on this connection.";
+	struct census census;
+
+	if (view->nothing) {
+		text_clean(out, out_bytes, view->nothing, strlen(view->nothing), glyphs);
+		return true;
+	}
+	census_take(&census, model, need);
+	/* It ended, and its levels with it: what it said before stays to be seen. */
+	if (model_link(model)->has_bye && census.has_happened)
+		return false;
+	if (all_classes_off(model)) {
+		snprintf(out, out_bytes, "Connected. All event classes are off. %s",
+			 view->may_control ? "Press c then s for sums, c then a for every event." : no_control);
+	} else if (census.declared == 0) {
+		snprintf(out, out_bytes, "The target declares no %s.", need->one);
+	} else if (census.on == 0) {
+		char names[NAME_BYTES], keys[128] = "";
+
+		classes_text(names, sizeof names, keys, sizeof keys, model, view, census.is_off, census.off_classes, glyphs);
+		snprintf(out, out_bytes, "%c%s are in class%s %s, %s off. %s%s%s", need->many[0] & ~0x20, need->many + 1,
+			 census.off_classes > 1 ? "es" : "", names,
+			 census.off_classes > 2 ? "all" : census.off_classes == 2 ? "both" : "which is",
+			 view->may_control ? "Press " : no_control,
+			 !view->may_control ? "" : keys[0] ? keys : "c and a class's letter", view->may_control ? "." : "");
+	} else if (!census.has_happened) {
+		char since[UNITS_BYTES];
+
+		clock_text(since, model, model_target(model)->start_ns, 0);
+		snprintf(out, out_bytes, "%d %s declared, none %s since %s.", census.declared,
+			 census.declared == 1 ? need->one : need->many, need->done, since);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- wishes ---- */
+
+uint8_t level_next(uint8_t level)
+{
+	return level == LEVEL_OFF ? LEVEL_SUM : level == LEVEL_SUM ? LEVEL_ALL : LEVEL_OFF;
+}
+
+void wish_level(struct panel_view *view, uint32_t class_id, uint32_t site, uint8_t level)
+{
+	if (!view->may_control) {
+		snprintf(view->message, sizeof view->message, "Levels cannot be set on this connection.");
+		return;
+	}
+	view->wish = (struct panel_wish){ .is_set = true, .class_id = class_id, .site = site, .level = level };
+}
+
+bool site_level_key(const struct model *model, struct panel_view *view, const struct model_site *site, int key)
+{
+	(void)model;
+	if (key != 'x' && key != 'X')
+		return false;
+	if (!site)
+		snprintf(view->message, sizeof view->message, "Choose a row first: ↓.");
+	else
+		wish_level(view, site->class_id, site->id, key == 'X' ? LEVEL_OFF : level_next(site->level));
+	return true;
+}
+
+/* ---- what is what ---- */
+
+static const char lifetime_ending[] = " lifetime";
+
+bool site_is_lifetime(const struct model *model, const struct model_site *site)
+{
+	size_t length = strlen(site->name);
+
+	return site->kind == SITE_LATENCY && site->class_id == (uint32_t)model_class_find(model, "mem") &&
+	       length >= sizeof lifetime_ending &&
+	       !strcmp(site->name + length - (sizeof lifetime_ending - 1), lifetime_ending);
+}
+
+const struct model_site *site_lifetime_of(const struct model *model, const struct model_site *type)
+{
+	char name[LIMIT_NAME_BYTES];
+
+	if (!type)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - sizeof lifetime_ending), type->name, lifetime_ending);
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+
+		if (!strcmp(site->name, name) && site_is_lifetime(model, site))
+			return site;
+	}
+	return NULL;
+}
+
+bool site_is_timed(const struct model_site *site)
+{
+	return model_is_timed(site);
+}
+
+bool site_is_alloc(const struct model_site *site)
+{
+	return site->kind == SITE_ALLOC;
+}
+
+bool site_is_tag(const struct model_site *site)
+{
+	return site->kind == SITE_TAG;
+}
+
+bool site_is_frame(const struct model_site *site)
+{
+	return site->kind == SITE_SPAN && site->detail == SPAN_IS_FRAME;
+}
+
+bool site_is_figure(const struct model_site *site)
+{
+	return site->kind == SITE_COUNTER || site->kind == SITE_GAUGE;
+}

@@ -1,0 +1,88 @@
+/* source_fifo.c -- FIFOs, and standard input. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "monitor/source/source.h"
+
+/* At the end of a FIFO poll() would say so for ever: it is left alone until a writer is
+ * there, looked for by the source's timer. */
+static int open_again(struct source *source)
+{
+	struct stat st;
+	int fd = open(source->address.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode)) {
+		problem_set(&source->problem, fd < 0 && errno == EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET, "%s: %s",
+			    source->address.text, fd < 0 ? strerror(errno) : "not a FIFO");
+		problem_todo(&source->problem, "Make one with mkfifo, or start the program with TELEM=\"sink=fifo:%s\".",
+			     source->address.path);
+		if (fd >= 0)
+			close(fd);
+		return source->problem.code;
+	}
+	source_opened(source, fd);
+	return EXIT_DONE;
+}
+
+static int open_fifo(struct source *source)
+{
+	/* Whichever of the two comes first makes it. */
+	source->made_path = mkfifo(source->address.path, 0600) == 0;
+	if (!source->made_path && errno != EEXIST) {
+		problem_set(&source->problem, errno == EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET, "%s: %s",
+			    source->address.text, strerror(errno));
+		problem_todo(&source->problem, "The FIFO is not there and cannot be made.");
+		return source->problem.code;
+	}
+	source_set(source, SOURCE_CONNECTING);
+	return open_again(source);
+}
+
+/* A mistyped path leaves nothing behind. */
+static void close_fifo(struct source *source)
+{
+	if (source->made_path && !source->has_greeted)
+		unlink(source->address.path);
+}
+
+static int control(struct source *source)
+{
+	struct stat st;
+	char path[sizeof source->address.path + 8];
+
+	if (source->control_fd < 0) {
+		snprintf(path, sizeof path, "%s.ctl", source->address.path);
+		source->control_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+		/* Nothing is written into somebody's file. */
+		if (source->control_fd >= 0 && (fstat(source->control_fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
+						(st.st_uid != geteuid() && st.st_uid != 0))) {
+			close(source->control_fd);
+			source->control_fd = -1;
+		}
+	}
+	return source->control_fd;
+}
+
+const struct source_kind source_fifo = {
+	.open = open_fifo, .again = open_again, .close = close_fifo, .control = control,
+};
+
+static int open_stdin(struct source *source)
+{
+	int flags = fcntl(STDIN_FILENO, F_GETFL), fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0 || flags < 0) {
+		problem_set(&source->problem, EXIT_INTERNAL, "-: standard input is closed");
+		problem_todo(&source->problem, "For example: cat session.telem | telemtop -");
+		return source->problem.code;
+	}
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	source_opened(source, fd);
+	return EXIT_DONE;
+}
+
+const struct source_kind source_stdin = { .open = open_stdin, .again = open_stdin };
