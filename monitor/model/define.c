@@ -231,6 +231,13 @@ void model_line_add(struct model *model, const struct model_line *line)
 	model->lines[model->line_count++ % MODEL_LINES] = *line;
 }
 
+/* Is this LEVEL one that is sent again, as at an index point? Then nothing has changed that a line could tell. */
+static bool level_is_known(const struct model_class *class, const struct message_level *told)
+{
+	return class->is_defined && class->level == told->level && class->own_level == told->own_level &&
+	       class->leases == told->leases;
+}
+
 void apply_level(struct model *model, const struct message_level *told)
 {
 	struct model_line line = { .kind = LINE_LEVEL, .time_ns = told->time_ns };
@@ -243,6 +250,10 @@ void apply_level(struct model *model, const struct message_level *told)
 		return;
 	}
 	model_text_copy(by, sizeof by, &told->by);
+	if (!told->site && level_is_known(&model->classes[told->class_id], told)) {
+		snprintf(model->classes[told->class_id].set_by, sizeof by, "%s", by);
+		return;
+	}
 	line.class_id = (uint32_t)told->class_id;
 	line.site = (uint32_t)told->site;
 	if (told->site && site) {

@@ -127,6 +127,9 @@ static void apply_frame(struct model *model, const struct message_frame *told)
 		model_refuse(model);
 		return;
 	}
+	/* A frame that is sent again, as at an index point, was counted when it was sent first. */
+	if (frame->seen && told->number == frame->number && told->time_ns == frame->time_ns)
+		return;
 	/* Threads that end theirs at once may be told of in another order. */
 	if (frame->seen && told->number > frame->number + 1)
 		frame->missed = sum_of(frame->missed, told->number - frame->number - 1);
@@ -147,6 +150,7 @@ static void apply_frame(struct model *model, const struct message_frame *told)
 		frame->counters[i].site = u32(figures->numbers[SEVERITY_COUNT + 2 * i].bits);
 		frame->counters[i].sum = figures->numbers[SEVERITY_COUNT + 2 * i + 1].bits;
 	}
+	frame->latest_broken = told->broken;
 	frame->durations_ns[frame->seen++ % MODEL_FRAMES] = told->duration_ns;
 	if (told->broken) {
 		frame->broken++;
@@ -436,12 +440,6 @@ void model_gap(struct model *model)
 	model->link.sink_dropped = 0;
 	model->has_told = false;
 	model->link.has_bye = model->link.has_books = false;
-}
-
-void model_write_snapshot(const struct model *model, struct message *out)
-{
-	*out = (struct message){ .kind = KIND_SNAPSHOT, .snapshot = model->snapshot };
-	out->snapshot.interval_ns = 0;
 }
 
 /* ---- asking ---- */

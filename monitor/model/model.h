@@ -128,6 +128,7 @@ struct model_frame {
 	struct { uint32_t site; uint64_t sum; } counters[LIMIT_COUNTERS_A_FRAME];
 	uint64_t broken, broke[4];           /* frames that broke their budget, and how many in time, heap, logs, counter */
 	uint64_t broken_ns;                  /* when the last one did */
+	uint64_t latest_broken;              /* what of its budget the latest frame broke, in bits as FRAME has them */
 	uint64_t durations_ns[MODEL_FRAMES]; /* of frame seen - 1 at (seen - 1) % MODEL_FRAMES, and so on back */
 };
 
@@ -197,9 +198,6 @@ struct model_link *model_link_edit(struct model *model);
 /* The stream will start anew with a greeting (reconnected, or damaged): rates pause, totals
  * stay. A HELLO of another stream id empties the model by itself. */
 void model_gap(struct model *model);
-
-/* The newest SNAPSHOT as a message, for those who write recordings. */
-void model_write_snapshot(const struct model *model, struct message *out);
 
 /* ---- asking ---- */
 const struct model_target *model_target(const struct model *model);

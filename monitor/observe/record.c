@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "monitor/model/write.h"
+
 enum { ROOM_TO_GO_ON = 64 << 10 };
 
 /* Cuts back to what is whole: that stays good. */
@@ -93,123 +95,20 @@ static void sync_put(struct sync *sync, const struct message *message)
 	encode_message(&sync->encoder, message);
 }
 
-static void sync_hello(struct sync *sync, const struct model *model)
+/* The file's first block begins with HELLO and INDEX, and so does every index point. */
+static void sync_emit(void *arg, const struct message *message)
 {
-	const struct model_target *target = model_target(model);
-	struct message message = { .kind = KIND_HELLO };
+	struct sync *sync = arg;
+	struct recorder *recorder = sync->recorder;
+	const uint8_t *marker = block_reader_marker(recorder->session->reader);
+	struct message out = *message;
 
-	message.hello = (struct message_hello){
-		.major = target->major, .minor = target->minor, .stream = target->stream, .pid = target->pid,
-		.start_ns = target->start_ns, .mono_ns = target->mono_ns, .real_ns = target->real_ns,
-		.marker = { (const char *)block_reader_marker(sync->recorder->session->reader), MARKER_BYTES },
-		.name = text_of(target->name), .host = text_of(target->host), .version = text_of(target->version),
-		.resolution_ns = target->resolution_ns, .uid = target->uid, .tick_ns = target->tick_ns,
-		.flush_ns = target->flush_ns, .ring_bytes = target->ring_bytes, .policy = target->policy,
-	};
-	sync_put(sync, &message);
-}
-
-static void sync_definitions(struct sync *sync, const struct model *model)
-{
-	for (uint32_t i = 0; i < model_class_count(model); i++) {
-		const struct model_class *class = model_class(model, i);
-		struct message message = { .kind = KIND_CLASS };
-
-		message.class = (struct message_class){ i, text_of(class->name), text_of(class->help), class->level,
-							class->own_level, class->was_off, class->leases, class->keep,
-							class->per_second };
-		if (class->is_defined)
-			sync_put(sync, &message);
+	if (message->kind == KIND_HELLO) {
+		out.hello.marker = (struct text){ (const char *)marker, MARKER_BYTES };
+		sync_put(sync, &out);
+		recording_index(&recorder->recording, model_time_ns(recorder->session->model), &out);
 	}
-	for (uint32_t i = 0; i < model_site_count(model); i++) {
-		const struct model_site *site = model_site(model, i);
-		struct text fields[LIMIT_FIELDS];
-		struct message message = { .kind = KIND_SITE };
-
-		for (uint32_t j = 0; j < site->field_count; j++)
-			fields[j] = text_of(site->fields[j]);
-		message.site = (struct message_site){ site->id, site->class_id, site->kind, site->unit, site->detail,
-						      text_of(site->name), text_of(site->file), site->line, site->level,
-						      site->own_level, { fields, site->field_count }, site->every };
-		sync_put(sync, &message);
-	}
-	for (uint32_t i = 0; i < model_task_count(model); i++) {
-		const struct model_task *task = model_task(model, i);
-		struct message message = { .kind = KIND_TASK };
-
-		message.task = (struct message_task){ task->id, text_of(task->name), task->thread_id, 0 };
-		if (!task->has_ended)
-			sync_put(sync, &message);
-	}
-}
-
-static void sync_row(struct sync *sync, uint64_t tick, uint32_t task, uint32_t site, const uint64_t figures[4])
-{
-	struct number numbers[5] = { number_of(site) };
-	struct message message = { .kind = KIND_VALUES };
-
-	for (int i = 0; i < 4; i++)
-		numbers[i + 1] = (int64_t)figures[i] < 0 ? (struct number){ figures[i], NUMBER_INT } : number_of(figures[i]);
-	message.values = (struct message_values){ tick, task, { numbers, 5 } };
-	sync_put(sync, &message);
-}
-
-static void sync_buckets(struct sync *sync, uint64_t tick, uint32_t task, uint32_t site, const uint64_t *buckets)
-{
-	enum { PAIRS = 200 };
-	struct number pairs[PAIRS * 2];
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; buckets && i <= HISTOGRAM_BUCKETS; i++) {
-		if (i == HISTOGRAM_BUCKETS ? count > 0 : count == PAIRS * 2) {
-			struct message message = { .kind = KIND_BUCKETS, .buckets = { tick, task, site, { pairs, count } } };
-
-			sync_put(sync, &message);
-			count = 0;
-		}
-		if (i < HISTOGRAM_BUCKETS && buckets[i]) {
-			pairs[count++] = number_of(i);
-			pairs[count++] = number_of(buckets[i]);
-		}
-	}
-}
-
-static void sync_figures(struct sync *sync, const struct model *model)
-{
-	uint64_t tick = model_ticks(model);
-	struct message message = { .kind = KIND_BOOKS };
-	struct number rows[LIMIT_CLASSES * 4];
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < model_site_count(model); i++) {
-		const struct model_site *site = model_site(model, i);
-
-		sync_row(sync, tick, TASK_ALL, site->id, (uint64_t[]){ site->count, site->sum, site->min, site->max });
-		sync_buckets(sync, tick, TASK_ALL, site->id, site->buckets);
-	}
-	for (uint32_t i = 0; i < model_task_site_count(model); i++) {
-		const struct task_site *pair = model_task_site(model, i);
-
-		sync_row(sync, tick, pair->task, pair->site, (uint64_t[]){ pair->count, pair->sum, pair->min, pair->max });
-		sync_buckets(sync, tick, pair->task, pair->site, pair->buckets);
-	}
-	for (uint32_t i = 0; i < model_class_count(model); i++) {
-		const struct model_class *class = model_class(model, i);
-		/* As they stand here and now in the stream, not at the last tick. */
-		uint64_t taken = class->base_taken + class->received + class->lost;
-		uint64_t emitted = class->emitted > taken + class->dropped ? class->emitted : taken + class->dropped;
-
-		if (!class->is_defined || (emitted == 0 && !class->has_base))
-			continue;
-		rows[count++] = number_of(i);
-		rows[count++] = number_of(emitted);
-		rows[count++] = number_of(class->dropped);
-		rows[count++] = number_of(taken);
-	}
-	message.books = (struct message_books){ tick, TASK_ALL, { rows, count } };
-	sync_put(sync, &message);
-	model_write_snapshot(model, &message);
-	sync_put(sync, &message);
+	sync_put(sync, &out);
 }
 
 /* An index point; the first block begins with HELLO and INDEX. */
@@ -217,7 +116,6 @@ static void write_sync(struct recorder *recorder)
 {
 	const struct model *model = recorder->session->model;
 	struct sync sync = { .recorder = recorder };
-	struct message index;
 	uint64_t events = model_link(model)->events;
 
 	recorder->recording.last_ns = recorder->recording.index_count ? model_time_ns(model) : 0;
@@ -227,11 +125,7 @@ static void write_sync(struct recorder *recorder)
 	recorder->told_events = events;
 	recorder->is_synced = true;
 	encoder_init(&sync.encoder, sync.bytes, BLOCK_ROOM);
-	sync_hello(&sync, model);
-	recording_index(&recorder->recording, model_time_ns(model), &index);
-	sync_put(&sync, &index);
-	sync_definitions(&sync, model);
-	sync_figures(&sync, model);
+	model_write(model, sync_emit, &sync);
 	sync_seal(&sync);
 	recorder->whole = recorder->recording;
 }
