@@ -454,7 +454,7 @@ static void no_file_is_overwritten_unless_told_to(void **state)
 	live_on();
 	assert_int_equal(recorder_start(&recorder, &live, path, false, &problem), EXIT_INTERNAL);
 	assert_false(recorder_is_on(&recorder));
-	assert_null(live.tee);
+	assert_null(live.observers);
 	assert_non_null(strstr(problem.what, "x.telem: the file is there already"));
 	assert_string_equal(problem.todo, "Choose another name, or give --force.");
 	text = fixture_read(path, NULL);
@@ -525,7 +525,7 @@ static void one_that_ends_at_once_holds_what_is_known(void **state)
 	tick_on(12);
 	assert_int_equal(recorder_start(&recorder, &live, path, false, &problem), EXIT_DONE);
 	recorder_stop(&recorder);
-	assert_null(live.tee);
+	assert_null(live.observers);
 	recorder_stop(&recorder);               /* again: nothing */
 	play_all();
 	assert_true(replay.is_clean);
@@ -553,7 +553,7 @@ static void a_full_disk_ends_it_at_a_whole_block_and_watching_goes_on(void **sta
 	tick_on(30);
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_false(recorder_is_on(&recorder));
-	assert_null(live.tee);
+	assert_null(live.observers);
 	assert_int_equal(recorder.problem.code, EXIT_INTERNAL);
 	assert_non_null(strstr(recorder.problem.what, "recording stopped: "));
 	assert_non_null(strstr(recorder.problem.what, "MiB saved, whole up to its last block"));

@@ -703,10 +703,60 @@ static void what_bad_inputs_says_of_the_monitor_holds(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+struct watcher { struct observer observer; int blocks, cuts, messages, ticks; bool leaves; };
+
+static void on_block(void *arg, const struct block *block)
+{
+	struct watcher *watcher = arg;
+
+	watcher->blocks += block != NULL;
+	watcher->cuts += block == NULL;
+	if (watcher->leaves)
+		session_ignore(&session, &watcher->observer);
+}
+
+static void on_message(void *arg, const struct message *message)
+{
+	(void)message;
+	((struct watcher *)arg)->messages++;
+}
+
+static void on_tick(void *arg)
+{
+	struct watcher *watcher = arg;
+
+	assert_true(model_is_settled(session.model));
+	assert_int_equal(model_ticks(session.model), ++watcher->ticks);
+}
+
+static void observers_see_blocks_messages_and_ticks_until_they_leave(void **state)
+{
+	struct watcher all = { .observer = { on_block, on_message, on_tick, &all, NULL } };
+	struct watcher first = { .observer = { .on_block = on_block, .arg = &first }, .leaves = true };
+
+	(void)state;
+	session_observe(&session, &first.observer);
+	session_observe(&session, &all.observer);
+	story_greet(&story);
+	story_ticks(&story, 5);
+	feed_story();
+	/* The greeting's SNAPSHOT is the first tick. All came at once, and each was seen. */
+	assert_int_equal(all.ticks, 6);
+	assert_int_equal(all.blocks, link_of()->blocks);
+	assert_true(all.messages > all.blocks);
+	session_gap(&session, story.wire.count);
+	assert_int_equal(all.cuts, 1);
+	assert_int_equal(first.blocks, 1);       /* it left from within its first call */
+	session_ignore(&session, &all.observer);
+	session_ignore(&session, &all.observer);
+	assert_null(session.observers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_stream_is_heard_without_a_loss), TEST(figures_do_not_depend_on_how_the_bytes_were_cut),
+		TEST(a_stream_is_heard_without_a_loss), TEST(observers_see_blocks_messages_and_ticks_until_they_leave),
+		 TEST(figures_do_not_depend_on_how_the_bytes_were_cut),
 		TEST(figures_do_not_depend_on_any_one_cut), TEST(a_hold_applies_nothing_and_a_step_one_block),
 		TEST(lost_blocks_are_counted_by_their_numbers), TEST(a_greeting_carries_the_latest_number_and_is_no_loss),
 		TEST(one_damage_costs_one_block_and_is_counted), TEST(damage_is_counted_before_a_good_block_comes),

@@ -32,7 +32,7 @@ static void stop_short(struct recorder *recorder, int err)
 		return;
 	close(recorder->fd);
 	recorder->fd = -1;
-	recorder->session->tee = NULL;
+	session_ignore(recorder->session, &recorder->observer);
 }
 
 /* Asks once a second. */
@@ -224,8 +224,8 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 	}
 	recorder->session = session;
 	recorder->started_ns = model_time_ns(session->model);
-	session->tee = on_block;
-	session->tee_arg = recorder;
+	recorder->observer = (struct observer){ .on_block = on_block, .arg = recorder };
+	session_observe(session, &recorder->observer);
 	return EXIT_DONE;
 }
 
@@ -241,5 +241,5 @@ void recorder_stop(struct recorder *recorder)
 	if (recorder->fd >= 0)
 		close(recorder->fd);
 	recorder->fd = -1;
-	recorder->session->tee = NULL;
+	session_ignore(recorder->session, &recorder->observer);
 }

@@ -16,7 +16,8 @@
 struct recorder {
 	int fd;                      /* -1: not recording */
 	char path[300];
-	struct session *session;     /* borrowed */
+	struct session *session;     /* borrowed; observer looks on in it while fd is open */
+	struct observer observer;
 	struct recording recording;
 	struct recording whole;      /* as it was behind the latest whole block or index point */
 	uint64_t started_ns;         /* of the target's clock */
@@ -30,7 +31,7 @@ struct recorder {
 
 void recorder_init(struct recorder *recorder);
 /* A new file; an existing one only with force. path NULL: PROGRAM-DATE-TIME.telem here.
- * Takes the session's tee. EXIT_DONE, or why not. Needs a stream that has greeted us. */
+ * EXIT_DONE, or why not. Needs a stream that has greeted us. */
 int recorder_start(struct recorder *recorder, struct session *session, const char *path, bool force,
 		   struct problem *problem);
 /* Ends it cleanly; what a full disk kept out is missing. */

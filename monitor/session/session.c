@@ -31,6 +31,55 @@ void session_fini(struct session *session)
 	session->model = NULL;
 }
 
+void session_observe(struct session *session, struct observer *observer)
+{
+	struct observer **link = &session->observers;
+
+	while (*link)
+		link = &(*link)->next;
+	observer->next = NULL;
+	*link = observer;
+}
+
+void session_ignore(struct session *session, struct observer *observer)
+{
+	struct observer **link = &session->observers;
+
+	while (*link && *link != observer)
+		link = &(*link)->next;
+	if (*link)
+		*link = observer->next;
+}
+
+/* In these three an observer may remove itself, so its successor is looked up before it is called. */
+
+static void observe_block(struct session *session, const struct block *block)
+{
+	for (struct observer *observer = session->observers, *next; observer; observer = next) {
+		next = observer->next;
+		if (observer->on_block)
+			observer->on_block(observer->arg, block);
+	}
+}
+
+static void observe_message(struct session *session, const struct message *message)
+{
+	for (struct observer *observer = session->observers, *next; observer; observer = next) {
+		next = observer->next;
+		if (observer->on_message)
+			observer->on_message(observer->arg, message);
+	}
+}
+
+static void observe_tick(struct session *session)
+{
+	for (struct observer *observer = session->observers, *next; observer; observer = next) {
+		next = observer->next;
+		if (observer->on_tick)
+			observer->on_tick(observer->arg);
+	}
+}
+
 uint8_t *session_room(struct session *session, size_t *room)
 {
 	return block_reader_room(session->reader, room);
@@ -97,6 +146,7 @@ static void apply(struct session *session, const struct message *message, uint32
 	else if (message->kind == KIND_SNAPSHOT && session->now_ns > message->snapshot.real_ns)
 		/* Both in wall time: the only clock that two machines share, if roughly. */
 		model_link_edit(session->model)->lag_ns = (double)(session->now_ns - message->snapshot.real_ns);
+	observe_message(session, message);
 }
 
 static void note_number(struct session *session, const struct block *block)
@@ -117,8 +167,7 @@ static void apply_block(struct session *session, const struct block *block)
 	struct model_link *link;
 	uint64_t stream_before = model_target(session->model)->stream;
 
-	if (session->tee)
-		session->tee(session->tee_arg, block);
+	observe_block(session, block);
 	decoder_reset(session->decoder);
 	while (count > 0 && !session->is_foreign) {
 		struct message message;
@@ -149,6 +198,7 @@ static void apply_block(struct session *session, const struct block *block)
 
 bool session_step(struct session *session, uint64_t now_ns)
 {
+	uint64_t tick_ns = model_time_ns(session->model);
 	struct block block;
 	struct model_link *link;
 	bool is_whole;
@@ -162,6 +212,9 @@ bool session_step(struct session *session, uint64_t now_ns)
 	link = model_link_edit(session->model);
 	link->damaged_blocks = session->reader->damaged_count;
 	link->skipped_bytes = session->reader->skipped_bytes;
+	/* 0: another stream has begun, and its model is empty. */
+	if (model_time_ns(session->model) != tick_ns && model_time_ns(session->model) != 0)
+		observe_tick(session);
 	return is_whole;
 }
 
@@ -196,8 +249,7 @@ void session_hold(struct session *session, size_t count)
 
 void session_gap(struct session *session, uint64_t offset)
 {
-	if (session->tee)
-		session->tee(session->tee_arg, NULL);
+	observe_block(session, NULL);
 	block_reader_gap(session->reader, offset);
 	model_gap(session->model);
 	session->has_number = false;

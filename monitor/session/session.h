@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "monitor/model/model.h"
+#include "monitor/session/observer.h"
 #include "monitor/source/problem.h"
 #include "protocol/block.h"
 #include "protocol/decode.h"
@@ -41,9 +42,7 @@ struct session {
 	uint32_t next_request, answer_count;
 	bool is_foreign;             /* no telemetry stream: problem says so */
 	struct problem problem;
-	/* Each whole block with its CHECK, before it is applied; NULL when the stream is cut. */
-	void (*tee)(void *arg, const struct block *block);
-	void *tee_arg;
+	struct observer *observers;  /* borrowed, in the order in which they came */
 	/* Each HELD; may be NULL. */
 	void (*held)(void *arg, const struct message_held *held);
 	void *held_arg;
@@ -52,6 +51,12 @@ struct session {
 /* 0 or -ENOMEM. */
 int session_init(struct session *session, const char *what, size_t lead_bytes_max);
 void session_fini(struct session *session);
+
+/* The session calls the observer from now on, after those that came before it, until
+ * session_ignore(). The observer is the caller's, and must live until then. */
+void session_observe(struct session *session, struct observer *observer);
+/* Does nothing for an observer that the session does not have. */
+void session_ignore(struct session *session, struct observer *observer);
 
 /* Where bytes go, and that they came. After filled: session.problem is set when this is no
  * stream (EXIT_CONNECTION or EXIT_RECORDING as given by bad_code) or of a version we do not

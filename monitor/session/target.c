@@ -207,6 +207,15 @@ static void attach(struct target *target)
 		target_no_such_class(target, missing, &target->notice);
 }
 
+static void on_tick(void *arg)
+{
+	struct target *target = arg;
+
+	if (!target->is_attached)
+		attach(target);
+	target->on_change(target->arg, true);
+}
+
 static uint8_t *room(void *arg, size_t *count)
 {
 	struct target *target = arg;
@@ -217,23 +226,10 @@ static uint8_t *room(void *arg, size_t *count)
 static void filled(void *arg, size_t count)
 {
 	struct target *target = arg;
-	uint64_t tick_ns = model_time_ns(target->session.model), real_ns = target_real_ns();
 	uint32_t answers = target->session.answer_count;
 
 	target->last_bytes_ns = target_clock_ns();
-	/* Every tick is told, also when several came at once, as out of a file. */
-	session_hold(&target->session, count);
-	while (session_step(&target->session, real_ns)) {
-		if (model_time_ns(target->session.model) == tick_ns)
-			continue;
-		tick_ns = model_time_ns(target->session.model);
-		if (tick_ns == 0)
-			continue;               /* another stream: the model was emptied */
-		if (!target->is_attached)
-			attach(target);
-		target->on_change(target->arg, true);
-	}
-	session_filled(&target->session, 0, real_ns);
+	session_filled(&target->session, count, target_real_ns());
 	if (target->session.is_foreign) {
 		target->problem = target->session.problem;
 		source_lost(&target->source, true);
@@ -312,11 +308,14 @@ int target_open(struct target *target, struct event_base *base, const struct opt
 	snprintf(target->own_name, sizeof target->own_name, "telemtop %d", (int)getpid());
 	target->opened_ns = target->last_bytes_ns = target_clock_ns();
 	target->is_file = address->kind == ADDRESS_FILE;
-	if (target->is_file)
+	if (target->is_file) {
 		err = replay_open(&target->replay, address->path, &target->session, &target->problem, &target->warning);
-	else
+	} else {
+		target->observer = (struct observer){ .on_tick = on_tick, .arg = target };
+		session_observe(&target->session, &target->observer);
 		err = source_open(&target->source, base, address, !options->no_reconnect, options->timeout_s, &user,
 				  &target->problem);
+	}
 	if (err != EXIT_DONE)
 		target_close(target);
 	return err;

@@ -24,6 +24,7 @@ struct target {
 	struct event_base *base;
 	struct address address;
 	struct session session;
+	struct observer observer;    /* ours in the session */
 	struct source source;        /* live */
 	struct replay replay;        /* a file */
 	struct recorder recorder;
