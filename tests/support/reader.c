@@ -17,8 +17,6 @@
 
 #include <cmocka.h>
 
-#define TASK_SLOTS LIMIT_TASKS
-
 struct reader *reader_new(int fd)
 {
 	struct reader *reader = calloc(1, sizeof *reader);
@@ -28,7 +26,8 @@ struct reader *reader_new(int fd)
 	reader->fd = fd;
 	block_reader_init(&reader->blocks);
 	reader->decoder = decoder_new();
-	reader->tasks = calloc(TASK_SLOTS, sizeof *reader->tasks);
+	/* More than 100 MB, of which only pages that hold known tasks are ever touched. */
+	reader->tasks = calloc(LIMIT_TASKS, sizeof *reader->tasks);
 	assert_non_null(reader->decoder);
 	assert_non_null(reader->tasks);
 	return reader;
@@ -42,7 +41,7 @@ void reader_free(struct reader *reader)
 		close(reader->fd);
 	decoder_free(reader->decoder);
 	free(reader->sites);
-	for (uint32_t i = 0; i < TASK_SLOTS; i++)
+	for (uint32_t i = 0; i < reader->task_count; i++)
 		free(reader->tasks[i].sums);
 	free(reader->tasks);
 	free(reader->events);
@@ -51,7 +50,7 @@ void reader_free(struct reader *reader)
 
 static struct reader *reader_connect(int family, const void *address, socklen_t length)
 {
-	int64_t deadline = proc_now_ms() + 5000 * proc_slowness();
+	struct proc_wait wait = proc_wait_begin(5000);
 	int fd;
 
 	for (;;) {
@@ -60,9 +59,8 @@ static struct reader *reader_connect(int family, const void *address, socklen_t 
 		if (connect(fd, address, length) == 0)
 			return reader_new(fd);
 		close(fd);
-		if (proc_now_ms() > deadline)
-			proc_failed("connecting", __FILE__, __LINE__);
-		poll(NULL, 0, 1);
+		if (!proc_wait_more(&wait))
+			proc_wait_failed(&wait, "connecting", __FILE__, __LINE__);
 	}
 }
 
@@ -114,7 +112,11 @@ static struct reader_site *told_site(struct reader *reader, uint64_t id)
 
 static struct reader_task *task_at(struct reader *reader, uint64_t id)
 {
-	return &reader->tasks[id & (TASK_SLOTS - 1)];
+	uint32_t slot = id & (LIMIT_TASKS - 1);
+
+	if (slot >= reader->task_count)
+		reader->task_count = slot + 1;
+	return &reader->tasks[slot];
 }
 
 static void on_event(struct reader *reader, uint64_t task_id, uint64_t site_id, uint64_t time_ns, uint64_t value)
@@ -448,7 +450,7 @@ const struct reader_site *reader_site(const struct reader *reader, const char *n
 
 const struct reader_task *reader_task(const struct reader *reader, const char *name)
 {
-	for (uint32_t i = 0; i < TASK_SLOTS; i++)
+	for (uint32_t i = 0; i < reader->task_count; i++)
 		if (reader->tasks[i].is_known && !strcmp(reader->tasks[i].name, name))
 			return &reader->tasks[i];
 	return NULL;

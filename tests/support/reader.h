@@ -50,7 +50,8 @@ struct reader {
 	struct reader_class classes[LIMIT_CLASSES];
 	struct reader_site *sites;       /* [site_room], by id */
 	uint32_t site_room;
-	struct reader_task *tasks;       /* indexed by slot */
+	struct reader_task *tasks;       /* [LIMIT_TASKS], indexed by slot; untouched from task_count on */
+	uint32_t task_count;
 	uint64_t event_count, gap_count;
 	struct reader_event *events;     /* when keeps_events is true */
 	size_t event_room;
