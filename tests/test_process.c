@@ -137,7 +137,8 @@ static void *flush_for_ever(void *arg)
 {
 	for (;;) {
 		telem_flush(10 * S);
-		poll(NULL, 0, 1);        /* leaves the processor to the others */
+		/* This waits for nothing; it leaves the processors to the other threads and the forked children. */
+		poll(NULL, 0, 1);
 	}
 	return arg;
 }

@@ -1,11 +1,15 @@
 #include "tests/support/beside.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -45,6 +49,12 @@ int beside_teardown(void **state)
 	return fixture_teardown(state);
 }
 
+void beside_take_filter(void)
+{
+	if (getenv("TEST_FILTER"))
+		cmocka_set_test_filter(getenv("TEST_FILTER"));
+}
+
 void start(const char *config)
 {
 	assert_int_equal(telem_start(&(struct telem_options){ .config = config, .ignore_environment = true }), 0);
@@ -78,13 +88,22 @@ struct reader *attach_viewer(void)
 	return who;
 }
 
+struct reader *attach_fifo(const char *path)
+{
+	struct reader *who = reader_new(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+
+	/* A FIFO that no writer has opened yet reads as at its end. */
+	READ_UNTIL(who, (who->at_end = false, who->kind_count[KIND_SINK] > 0));
+	return who;
+}
+
 void hear(struct reader *who)
 {
 	uint64_t greetings;
 
 	READ_UNTIL(who, telem_flush(10 * MS) == 0);
 	for (int i = 0; i < 10000 && reader_pump(who); i++)
-		;                        /* an older greeting may be in there */
+		;                        /* takes in an older greeting, too */
 	greetings = who->greeting_count;
 	telem_sync();
 	READ_UNTIL(who, who->greeting_count > greetings);
@@ -137,4 +156,60 @@ const struct reader_site *site(const char *name)
 		proc_printf("no site %s\n", name);
 	assert_non_null(found);
 	return found;
+}
+
+uint64_t site_count(const char *name)
+{
+	const struct reader_site *found = reader_site(reader, name);
+
+	return found ? found->count : 0;
+}
+
+uint64_t class_id(const char *name)
+{
+	return (uint64_t)(reader_class(reader, name) - reader->classes);
+}
+
+struct telem_statistics statistics(void)
+{
+	struct telem_statistics stats;
+
+	telem_stats(&stats);
+	return stats;
+}
+
+void in_thread(void *(*run)(void *), void *arg)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, run, arg), 0);
+	pthread_join(thread, NULL);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+}
+
+void spin_until_passed(uint64_t duration_ns)
+{
+	uint64_t end_ns = now_ns() + duration_ns;
+
+	while (now_ns() < end_ns)
+		;
+}
+
+uint32_t fd_count(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint32_t count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
 }
