@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "monitor/screen/app.h"
-#include "monitor/cli/headless.h"
+#include "monitor/cli/cli.h"
 #include "monitor/cli/options.h"
 #include "protocol/message.h"
 
@@ -36,15 +36,15 @@ int main(int argc, char *argv[])
 	case COMMAND_PS:
 		return ps_run(&options);
 	case COMMAND_LINES:
-		return headless_run(&options, &lines_command);
+		return lines_run(&options);
 	case COMMAND_ONCE:
-		return headless_run(&options, &once_command);
+		return once_run(&options);
 	case COMMAND_RECORD:
-		return headless_run(&options, &record_command);
+		return record_run(&options);
 	case COMMAND_SET:
-		return headless_run(&options, &set_command);
+		return set_run(&options);
 	case COMMAND_HELD:
-		return headless_run(&options, &held_command);
+		return held_run(&options);
 	case COMMAND_SCREEN:
 		return app_run(&options);
 	}

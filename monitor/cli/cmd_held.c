@@ -1,26 +1,40 @@
-/* held.c -- what a task holds: asks for its sampled allocations that live, and lists them. */
+/* cmd_held.c -- the subcommand held: asks a program for those of its live allocations that it sampled, and lists
+ * them, oldest first. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
 #include "widgets/text.h"
 #include "widgets/units.h"
 
+/* Rows after these are left out. */
 enum { ROWS_MAX = 4096 };
 
-static struct row { uint32_t site; uint64_t bytes, born_ns, address; } rows[ROWS_MAX];
-static int row_count;
+struct row { uint32_t site; uint64_t bytes, born_ns, address; };
 
-static void on_held(void *arg, const struct message_held *held)
+struct held {
+	struct row rows[ROWS_MAX];
+	int row_count;
+	bool is_sent;
+	uint32_t request;            /* for session_request_of(), once is_sent is set */
+};
+
+static void on_held(void *arg, const struct message_held *message)
 {
-	(void)arg;
-	for (uint32_t i = 0; i + 4 <= held->rows.count && row_count < ROWS_MAX; i += 4) {
-		const struct number *numbers = held->rows.numbers + i;
+	struct held *held = arg;
 
-		rows[row_count++] = (struct row){ (uint32_t)(numbers[0].bits < LIMIT_SITES ? numbers[0].bits : 0),
-						  numbers[1].bits, numbers[2].bits, numbers[3].bits };
+	/* Each row is four numbers: site, bytes, birth and address. */
+	for (uint32_t i = 0; i + 4 <= message->rows.count && held->row_count < ROWS_MAX; i += 4) {
+		const struct number *numbers = message->rows.numbers + i;
+
+		held->rows[held->row_count++] = (struct row){
+			.site = (uint32_t)(numbers[0].bits < LIMIT_SITES ? numbers[0].bits : 0),
+			.bytes = numbers[1].bits, .born_ns = numbers[2].bits, .address = numbers[3].bits,
+		};
 	}
 }
 
@@ -31,8 +45,8 @@ static int oldest_first(const void *a, const void *b)
 	return (left->born_ns > right->born_ns) - (left->born_ns < right->born_ns);
 }
 
-/* By name or number; false: there is none. 0: all. */
-static bool task_named(const struct model *model, const char *name, uint64_t *out)
+/* Finds a running task by its name or number. Returns false when there is none. */
+static bool find_task(const struct model *model, const char *name, uint64_t *out)
 {
 	char *end;
 	unsigned long long number = strtoull(name, &end, 10);
@@ -50,31 +64,35 @@ static bool task_named(const struct model *model, const char *name, uint64_t *ou
 
 static void ask(struct headless *headless)
 {
+	/* Task 0 stands for all tasks. */
 	struct message message = { .kind = KIND_INTERROGATE };
 	const struct options *options = headless->options;
+	struct held *held = headless->state;
 	struct target *target = &headless->target;
 	struct problem problem = { 0 };
 
-	if (options->setting_count && !task_named(target->session.model, options->settings[0], &message.interrogate.task)) {
+	if (options->setting_count &&
+	    !find_task(target->session.model, options->settings[0], &message.interrogate.task)) {
 		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->settings[0]);
 		problem_todo(&problem, "telemtop once --json lists them.");
-		headless_over(headless, problem_print(&problem));
+		headless_fail(headless, &problem);
 		return;
 	}
 	target->session.held = on_held;
-	if (target_request(target, &message, &headless->first_request) == 0) {
-		headless->is_sent = true;
+	target->session.held_arg = held;
+	if (target_request(target, &message, &held->request) == 0) {
+		held->is_sent = true;
 		return;
 	}
 	problem_set(&problem, EXIT_PERMISSION, "%s: no control way", target->address.text);
 	problem_todo(&problem, "Ask over the program's Unix socket, a FIFO with its .ctl beside it, or TCP; not with "
 			       "--read-only.");
-	headless_over(headless, problem_print(&problem));
+	headless_fail(headless, &problem);
 }
 
 enum { TYPE_BYTES = LIMIT_NAME_BYTES * 3 };
 
-/* Its name as it may be shown. */
+/* Returns the name of the row's type, safe to show, in out. */
 static const char *type_of(const struct model *model, const struct row *row, char out[TYPE_BYTES])
 {
 	const struct model_site *site = model_site_by_id(model, row->site);
@@ -91,65 +109,74 @@ static uint64_t age_ns(const struct model *model, const struct row *row)
 	return now_ns > row->born_ns ? now_ns - row->born_ns : 0;
 }
 
-static void print_json(const struct model *model)
+static void print_json(const struct model *model, const struct held *held)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < row_count; i++) {
+	for (int i = 0; i < held->row_count; i++) {
+		const struct row *row = &held->rows[i];
 		char type[TYPE_BYTES];
 
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}", "type", type_of(model, &rows[i], type),
-						      "bytes", (json_int_t)rows[i].bytes,
-						      "age_ns", (json_int_t)age_ns(model, &rows[i]),
-						      "address", (json_int_t)rows[i].address));
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}", "type", type_of(model, row, type),
+						      "bytes", (json_int_t)row->bytes,
+						      "age_ns", (json_int_t)age_ns(model, row),
+						      "address", (json_int_t)row->address));
 	}
 	json_dumpf(list, stdout, JSON_ENSURE_ASCII);
 	putchar('\n');
 	json_decref(list);
 }
 
-static void print_table(const struct model *model)
+static void print_table(const struct model *model, const struct held *held)
 {
 	printf("%10s %10s  %-18s  %s\n", "age", "bytes", "address", "type");
-	for (int i = 0; i < row_count; i++) {
+	for (int i = 0; i < held->row_count; i++) {
+		const struct row *row = &held->rows[i];
 		char type[TYPE_BYTES], age[UNITS_BYTES], bytes[UNITS_BYTES];
 
-		units_time(age, (double)age_ns(model, &rows[i]));
-		units_bytes(bytes, (double)rows[i].bytes);
-		printf("%10s %10s  %#-18" PRIx64 "  %s\n", age, bytes, rows[i].address,
-		       type_of(model, &rows[i], type));
+		units_time(age, (double)age_ns(model, row));
+		units_bytes(bytes, (double)row->bytes);
+		printf("%10s %10s  %#-18" PRIx64 "  %s\n", age, bytes, row->address, type_of(model, row, type));
 	}
-	printf("%d of the allocations that live: about one in 64 whose address the program tells\n", row_count);
+	printf("%d of the allocations that live: about one in 64 whose address the program tells\n", held->row_count);
 }
 
-static void held_change(struct headless *headless, bool tick)
+static void change(struct headless *headless, bool tick)
 {
 	const struct model *model = headless->target.session.model;
+	struct held *held = headless->state;
 	const struct request *request;
 	struct problem problem = { 0 };
 
 	(void)tick;
 	if (model_ticks(model) == 0)
 		return;
-	if (!headless->is_sent) {
+	if (!held->is_sent) {
 		ask(headless);
 		return;
 	}
-	request = session_request_of(&headless->target.session, headless->first_request);
+	/* The rows come before the answer. */
+	request = session_request_of(&headless->target.session, held->request);
 	if (!request || !request->is_answered)
 		return;
 	if (request->code != ACK_DONE) {
 		problem_set(&problem, EXIT_PERMISSION, "%s: refused: %s", headless->target.address.text,
 			    request->code == ACK_UNKNOWN ? "its libtelem is older" : request->text);
-		headless_over(headless, problem_print(&problem));
+		headless_fail(headless, &problem);
 		return;
 	}
-	qsort(rows, (size_t)row_count, sizeof *rows, oldest_first);
+	qsort(held->rows, (size_t)held->row_count, sizeof *held->rows, oldest_first);
 	if (headless->options->json)
-		print_json(model);
+		print_json(model, held);
 	else
-		print_table(model);
+		print_table(model, held);
 	headless_over(headless, EXIT_DONE);
 }
 
-const struct headless_command held_command = { .change = held_change };
+int held_run(const struct options *options)
+{
+	static const struct headless_callbacks callbacks = { .change = change };
+	struct held held = { .row_count = 0 };
+
+	return headless_run(options, &callbacks, &held);
+}

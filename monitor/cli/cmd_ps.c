@@ -1,15 +1,16 @@
-/* ps.c -- the programs that can be monitored here. */
+/* cmd_ps.c -- the subcommand ps: lists the programs that can be monitored here. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "monitor/cli/cli.h"
 #include "monitor/source/discovery.h"
-#include "monitor/cli/headless.h"
 #include "widgets/text.h"
 #include "widgets/units.h"
 
-#define FOUND_MAX 512
+/* Programs after these are left out. */
+enum { FOUND_MAX = 512 };
 
 static int print_json(const struct found *found, int count)
 {

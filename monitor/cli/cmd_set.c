@@ -1,16 +1,25 @@
-/* set.c -- levels from a script. Without --keep they last as long as this runs. */
-#include <errno.h>
+/* cmd_set.c -- the subcommand set: levels and settings of a program, from a script.
+ *
+ * A level is a lease: without --keep it lasts as long as this process runs, which is for the time of --for, or until a
+ * signal comes. Settings such as flush= and ring= become the program's own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
 #include "widgets/text.h"
 
+struct set {
+	bool is_sent;
+	uint32_t first_request, request_count;  /* the requests whose answers are waited for; 0: answered, all of them */
+};
+
 static const char example[] = "For example: flush=50ms ring=1M policy=overwrite";
 
-/* "net:1/100", or "net:10k/s": the other half of the limit stays as it is. */
-static bool limit_message(const struct model *model, const char *text, bool is_keep, struct message *out)
+/* Makes the request of "keep=net:1/100" (is_sampling) or "limit=net:10k/s" from the text behind the "="; the other
+ * half of the class's limit stays as it is. Returns false when the text is wrong. */
+static bool limit_message(const struct model *model, const char *text, bool is_sampling, struct message *out)
 {
 	static const struct { const char *name; uint64_t factor; } rates[] = {
 		{ "/s", 1 }, { "k/s", 1000 }, { "M/s", 1000000 },
@@ -20,16 +29,16 @@ static bool limit_message(const struct model *model, const char *text, bool is_k
 	unsigned long long number;
 	int id;
 
-	if (!colon || (size_t)(colon - text) >= sizeof name || (is_keep && strncmp(colon + 1, "1/", 2)))
+	if (!colon || (size_t)(colon - text) >= sizeof name || (is_sampling && strncmp(colon + 1, "1/", 2)))
 		return false;
 	snprintf(name, sizeof name, "%.*s", (int)(colon - text), text);
 	id = model_class_find(model, name);
-	colon += is_keep ? 3 : 1;
+	colon += is_sampling ? 3 : 1;
 	number = strtoull(colon, &end, 10);
 	if (id < 0 || end == colon || *colon == '-')
 		return false;
 	*out = (struct message){ .kind = KIND_LIMIT, .limit = { 0, (uint64_t)id, LIMIT_AS_IT_IS, LIMIT_AS_IT_IS } };
-	if (is_keep) {
+	if (is_sampling) {
 		out->limit.sample = number;
 		return *end == '\0' && number > 0;
 	}
@@ -41,8 +50,8 @@ static bool limit_message(const struct model *model, const char *text, bool is_k
 	return false;
 }
 
-/* flush=, ring= and the like are the program's settings, not levels: they stay. Returns
- * false when the setting is none of these; then it names a class. */
+/* Sends a setting of the program, such as flush= or ring=, or sets the problem when its value is wrong. Returns false
+ * when the text is no such setting; then it names a class and a level. */
 static bool send_setting(struct headless *headless, const char *setting, struct problem *problem)
 {
 	const struct model *model = headless->target.session.model;
@@ -79,49 +88,49 @@ static bool send_setting(struct headless *headless, const char *setting, struct 
 
 static void send_all(struct headless *headless)
 {
+	struct set *set = headless->state;
 	struct target *target = &headless->target;
 	struct problem problem = { 0 };
 	const char *missing = "";
 
-	headless->is_sent = true;
+	set->is_sent = true;
 	if (!source_has_control(&target->source) || headless->options->read_only) {
 		problem_set(&problem, EXIT_PERMISSION, "%s: no control way", target->address.text);
 		problem_todo(&problem, "Levels are set over the program's Unix socket, a FIFO with its .ctl beside it, "
 				       "or TCP started with ,control.");
-		headless_over(headless, problem_print(&problem));
+		headless_fail(headless, &problem);
 		return;
 	}
-	headless->first_request = target->session.next_request;
+	set->first_request = target->session.next_request;
 	for (int i = 0; i < headless->options->setting_count; i++) {
 		const char *setting = headless->options->settings[i];
 
 		if (!send_setting(headless, setting, &problem))
 			target_wish(target, setting, &problem);
 		if (problem.code) {
-			headless_over(headless, problem_print(&problem));
+			headless_fail(headless, &problem);
 			return;
 		}
 	}
-	/* No level is set when one of the names is wrong. */
+	/* No level at all is set when one of the names is wrong. */
 	if (!target_check_wishes(target, &missing)) {
 		target_no_such_class(target, missing, &problem);
-		headless_over(headless, problem_print(&problem));
+		headless_fail(headless, &problem);
 		return;
 	}
 	target_send_wishes(target, &missing);
-	headless->request_count = target->session.next_request - headless->first_request;
+	set->request_count = target->session.next_request - set->first_request;
 }
 
 static void report(struct headless *headless)
 {
 	const struct options *options = headless->options;
-
 	bool holds = !options->keep && headless->target.wish_count > 0;
 
 	for (uint32_t i = 0; i < SESSION_REQUESTS; i++) {
 		const struct request *request = &headless->target.session.requests[i];
 
-		/* Into whatever a script reads: the name alone. */
+		/* A script reads the dump's file name from this line, so nothing else stands on it. */
 		if (request->kind == KIND_DUMP && request->is_answered) {
 			char path[3 * LIMIT_PATH_BYTES + 1];
 
@@ -139,7 +148,7 @@ static void report(struct headless *headless)
 		headless_over(headless, EXIT_DONE);
 }
 
-/* is_setting: a setting of the program was, not a level. */
+/* Prints why a request was refused, and ends. is_setting: it was a setting of the program, not a level. */
 static void refused(struct headless *headless, const struct request *request, bool is_setting)
 {
 	bool is_value = request->kind != KIND_DUMP && (request->code == ACK_LIMIT || request->code == ACK_BAD);
@@ -150,35 +159,42 @@ static void refused(struct headless *headless, const struct request *request, bo
 	if (is_value)
 		problem_todo(&problem, "%s",
 			     is_setting ? example : "Levels are leases: end other viewers, or give --keep.");
-	headless_over(headless, problem_print(&problem));
+	headless_fail(headless, &problem);
 }
 
-static void set_change(struct headless *headless, bool tick)
+static void change(struct headless *headless, bool tick)
 {
+	struct set *set = headless->state;
 	struct target *target = &headless->target;
 
 	(void)tick;
 	if (model_ticks(target->session.model) == 0)
 		return;
-	if (!headless->is_sent) {
+	if (!set->is_sent) {
 		send_all(headless);
 		return;
 	}
-	if (headless->request_count == 0)
+	if (set->request_count == 0)
 		return;
-	for (uint32_t i = 0; i < headless->request_count; i++) {
-		const struct request *request = session_request_of(&target->session, headless->first_request + i);
+	for (uint32_t i = 0; i < set->request_count; i++) {
+		const struct request *request = session_request_of(&target->session, set->first_request + i);
 
 		if (!request || !request->is_answered)
 			return;
 		if (request->code != ACK_DONE) {
-			/* Settings were sent before the levels. */
-			refused(headless, request, i + (uint32_t)target->wish_count < headless->request_count);
+			/* Settings were sent before levels. */
+			refused(headless, request, i + (uint32_t)target->wish_count < set->request_count);
 			return;
 		}
 	}
-	headless->request_count = 0;
+	set->request_count = 0;
 	report(headless);
 }
 
-const struct headless_command set_command = { .change = set_change };
+int set_run(const struct options *options)
+{
+	static const struct headless_callbacks callbacks = { .change = change };
+	struct set set = { 0 };
+
+	return headless_run(options, &callbacks, &set);
+}

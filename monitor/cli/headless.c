@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,11 @@ void headless_over(struct headless *headless, int code)
 	event_base_loopbreak(headless->base);
 }
 
+void headless_fail(struct headless *headless, const struct problem *problem)
+{
+	headless_over(headless, problem_print(problem));
+}
+
 static void on_change(void *arg, bool tick)
 {
 	struct headless *headless = arg;
@@ -20,29 +26,27 @@ static void on_change(void *arg, bool tick)
 	if (headless->is_over)
 		return;
 	if (target->notice.code) {
-		headless_over(headless, problem_print(&target->notice));
+		headless_fail(headless, &target->notice);
 		return;
 	}
-	headless->command->change(headless, tick);
+	headless->callbacks->change(headless, tick);
 	if (headless->is_over || target->is_file || target->is_open || target->source.state != SOURCE_ENDED)
 		return;
 	if (target->problem.code) {
-		headless_over(headless, problem_print(&target->problem));
+		headless_fail(headless, &target->problem);
 	} else if (model_link(target->session.model)->has_bye || target->address.kind == ADDRESS_STDIN) {
 		headless_over(headless, EXIT_DONE);
 	} else {
 		problem_set(&target->problem, EXIT_CONNECTION, "%s: connection lost", target->address.text);
 		problem_todo(&target->problem, "The target ended without goodbye.");
-		headless_over(headless, problem_print(&target->problem));
+		headless_fail(headless, &target->problem);
 	}
 }
 
 static void on_signal(evutil_socket_t number, short what, void *arg)
 {
-	struct headless *headless = arg;
-
 	(void)what;
-	headless_over(headless, number == SIGINT ? EXIT_DONE : 128 + (int)number);
+	headless_over(arg, number == SIGINT ? EXIT_DONE : 128 + (int)number);
 }
 
 static void on_timeout(evutil_socket_t fd, short what, void *arg)
@@ -50,13 +54,20 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 	struct headless *headless = arg;
 
 	(void)fd, (void)what;
-	if (headless->command->timeout)
-		headless->command->timeout(headless);
+	if (headless->callbacks->timeout)
+		headless->callbacks->timeout(headless);
 	else
 		headless_over(headless, EXIT_DONE);
 }
 
-/* Connected, but to what? Who listens or opens a FIFO waits for as long as it takes. */
+/* FIFOs and listening addresses wait for as long as it takes until a program comes. */
+static bool waits_for_program(const struct address *address)
+{
+	return address->kind == ADDRESS_FIFO || address->kind == ADDRESS_LISTEN;
+}
+
+/* Called --timeout seconds after the start. A socket that accepts connections need not belong to libtelem: without a
+ * greeting by now, the subcommand ends. */
 static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 {
 	struct headless *headless = arg;
@@ -65,7 +76,7 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	if (target->session.reader->was_synced)
 		return;
-	if (target->address.kind == ADDRESS_FIFO || target->address.kind == ADDRESS_LISTEN)
+	if (waits_for_program(&target->address))
 		fprintf(stderr, "telemtop: %s: waiting for a program\n", headless->options->target);
 	if (!target->is_open || (target->address.kind != ADDRESS_UNIX && target->address.kind != ADDRESS_TCP))
 		return;
@@ -77,7 +88,7 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 		problem_todo(&target->problem, "Somebody listens there, but says nothing. Is the program stopped, or is "
 					       "it one without libtelem?");
 	}
-	headless_over(headless, problem_print(&target->problem));
+	headless_fail(headless, &target->problem);
 }
 
 static void walk_file(struct headless *headless)
@@ -86,25 +97,25 @@ static void walk_file(struct headless *headless)
 
 	if (headless->options->at_ns)
 		replay_seek(replay, replay->first_ns + headless->options->at_ns);
-	if (headless->command->follows_file) {
+	if (headless->callbacks->follows_file) {
 		while (!headless->is_over && replay_tick(replay))
-			headless->command->change(headless, true);
+			headless->callbacks->change(headless, true);
 	} else {
 		replay_run(replay, UINT64_MAX);
 		while (!replay->is_at_end)
 			replay_run(replay, UINT64_MAX);
-		headless->command->change(headless, true);
+		headless->callbacks->change(headless, true);
 	}
 	if (!headless->is_over)
 		headless->code = EXIT_DONE;
-	/* What was whole was used; the rest is said. */
+	/* The whole part of a damaged recording was used; the exit status says that there was damage. */
 	if (headless->target.warning.code && headless->code == EXIT_DONE)
 		headless->code = headless->target.warning.code;
 }
 
-int headless_run(const struct options *options, const struct headless_command *command)
+int headless_run(const struct options *options, const struct headless_callbacks *callbacks, void *state)
 {
-	struct headless headless = { .options = options, .command = command };
+	struct headless headless = { .options = options, .callbacks = callbacks, .state = state };
 	struct address address;
 	struct problem problem = { 0 };
 	struct event *interrupt, *terminate, *timer, *no_answer;
@@ -121,8 +132,7 @@ int headless_run(const struct options *options, const struct headless_command *c
 	no_answer = evtimer_new(headless.base, on_no_answer, &headless);
 	evsignal_add(interrupt, NULL);
 	evsignal_add(terminate, NULL);
-	event_add(no_answer, &(struct timeval){ address.kind == ADDRESS_FIFO || address.kind == ADDRESS_LISTEN
-							? 1 : options->timeout_s, 0 });
+	event_add(no_answer, &(struct timeval){ waits_for_program(&address) ? 1 : options->timeout_s, 0 });
 	if (options->for_ns)
 		evtimer_add(timer, &length);
 	if (target_open(&headless.target, headless.base, options, &address, on_change, &headless) != EXIT_DONE) {

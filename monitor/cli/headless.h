@@ -1,47 +1,43 @@
-/* headless.h -- the commands without a screen: ps, lines, once, record, set, held. */
+/* headless.h -- what a subcommand without a screen needs: a watched program, an event loop, and an end.
+ *
+ * headless_run() opens the target, calls the subcommand's callbacks while figures come, and returns the exit
+ * status once the subcommand has called headless_over(), a signal has come, or the target has gone. */
 #ifndef TELEM_MONITOR_CLI_HEADLESS_H
 #define TELEM_MONITOR_CLI_HEADLESS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <event2/event.h>
 
 #include "monitor/cli/options.h"
 #include "monitor/session/target.h"
 
-/* What a command does while the target is watched. */
 struct headless;
-struct headless_command {
-	/* A tick came; or (tick false) something else changed. */
+
+/* What a subcommand does while its target is watched. */
+struct headless_callbacks {
+	/* Called after each tick with tick true, and with tick false when anything else changed, such as an answer. */
 	void (*change)(struct headless *headless, bool tick);
-	/* --for has passed. Default: the end. */
+	/* Called once the time of --for has passed. NULL: that is the end, with EXIT_DONE. */
 	void (*timeout)(struct headless *headless);
-	bool follows_file;           /* a recording is walked tick by tick, else only to its end */
+	/* For a recording: change() is called at each of its ticks, not only at its end. */
+	bool follows_file;
 };
 
 struct headless {
 	const struct options *options;
-	const struct headless_command *command;
-	struct event_base *base;
+	const struct headless_callbacks *callbacks;
+	void *state;                 /* borrowed: the subcommand's own, as given to headless_run() */
+	struct event_base *base;     /* own */
 	struct target target;
-	int code;
-	int64_t printed;             /* lines */
-	bool is_over, is_sent;
-	uint32_t first_request, request_count;       /* of set: waiting for their answers */
+	int code;                    /* the exit status, once is_over is set */
+	bool is_over;
 };
 
-/* Runs a command on its target until it is over, a signal comes, or the target is gone.
- * Returns the exit status, the reason printed. */
-int headless_run(const struct options *options, const struct headless_command *command);
+/* Watches options->target until the end. state is handed on to the callbacks. Returns the exit status; the reason of
+ * a failure has been printed. */
+int headless_run(const struct options *options, const struct headless_callbacks *callbacks, void *state);
+/* For callbacks: headless_run() shall return code. */
 void headless_over(struct headless *headless, int code);
-
-int ps_run(const struct options *options);
-extern const struct headless_command lines_command, once_command, record_command, set_command, held_command;
-
-/* ---- json.c ---- */
-/* One object, on one line; base units, no rounding. 0 or -EIO. */
-int json_write(const struct target *target, const char *state, FILE *out);
-/* ---- lines.c ---- */
-/* One word for the state: "live", "lost", "ended", "replay", "connecting". */
-const char *target_state_word(const struct target *target);
+/* For callbacks: prints the problem, and headless_run() shall return its code. */
+void headless_fail(struct headless *headless, const struct problem *problem);
 #endif

@@ -1,18 +1,18 @@
-/* json.c -- everything the model knows, for programs: base units, no rounding. */
+#include "monitor/cli/json.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-#include "monitor/cli/headless.h"
 #include "widgets/text.h"
 
 #define JSON_SCHEMA 1
 
-/* Room for any name with its class before it. */
+/* Any name with its class before it fits in, also when each of its bytes becomes a replacement character. */
 enum { VALID_BYTES = 8 * LIMIT_NAME_BYTES + 8 };
 
-/* Text as it came; only what is no UTF-8 is replaced, for JSON cannot hold it. */
+/* Returns the text as it came, in out. Only invalid UTF-8 is replaced, because JSON cannot hold it. */
 static const char *valid(char out[VALID_BYTES], const char *from)
 {
 	size_t length = strlen(from), used = 0;
@@ -117,7 +117,7 @@ static json_t *counters(const struct model *model)
 	return list;
 }
 
-/* Of a type the mean, of all that was ever allocated; null of nothing. */
+/* Returns the mean size of all allocations that were ever counted at a site; null when there were none. */
 static json_t *average(const struct model_site *site)
 {
 	return site->count > 0 ? real((double)site->sum / (double)site->count) : json_null();
@@ -293,7 +293,7 @@ static json_t *frame_counters(const struct model *model, const struct model_fram
 	return out;
 }
 
-/* The latest of each name, and what came of all of them since we looked. */
+/* Returns the latest frame of each name, with counts of all frames received since telemtop connected. */
 static json_t *frames(const struct model *model)
 {
 	static const char *const parts[] = { "time", "heap", "logs", "counter" };

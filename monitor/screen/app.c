@@ -11,7 +11,7 @@
 #include <event2/event.h>
 
 #include "monitor/screen/keys.h"
-#include "monitor/cli/headless.h"
+#include "monitor/cli/cli.h"
 #include "monitor/screen/picker.h"
 #include "monitor/screen/screen.h"
 #include "monitor/session/target.h"
@@ -415,7 +415,7 @@ int app_run(const struct options *options)
 			return problem_print(&app.problem);
 		}
 		fputs("telemtop: standard output is not a terminal: doing as telemtop lines\n", stderr);
-		return headless_run(options, &lines_command);
+		return lines_run(options);
 	}
 	app.base = event_base_new();
 	if (!app.base)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "monitor/screen/keys.h"
-#include "monitor/cli/headless.h"
 #include "widgets/text.h"
 #include "widgets/units.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "monitor/cli/headless.h"
+#include "monitor/cli/json.h"
 
 char *figures_json(const struct session *session)
 {

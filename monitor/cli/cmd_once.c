@@ -1,0 +1,32 @@
+/* cmd_once.c -- the subcommand once: the figures of one tick, as a line or as JSON. */
+#include <stdio.h>
+
+#include "monitor/cli/cli.h"
+#include "monitor/cli/headless.h"
+#include "monitor/cli/json.h"
+#include "monitor/cli/line.h"
+
+static void change(struct headless *headless, bool tick)
+{
+	const struct target *target = &headless->target;
+
+	/* Rates are differences to the tick before, and the first snapshot has none before it. A recording has been
+	 * read to its end, and shows what it has. */
+	if (!tick || (model_ticks(target->session.model) < 2 && !target->is_file))
+		return;
+	if (headless->options->json) {
+		headless_over(headless, json_write(target, line_state(target), stdout) < 0 ? EXIT_INTERNAL
+											 : EXIT_DONE);
+		return;
+	}
+	line_print_header();
+	line_print(target);
+	headless_over(headless, EXIT_DONE);
+}
+
+int once_run(const struct options *options)
+{
+	static const struct headless_callbacks callbacks = { .change = change };
+
+	return headless_run(options, &callbacks, NULL);
+}

@@ -1,0 +1,83 @@
+#include "monitor/cli/line.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "widgets/text.h"
+#include "widgets/units.h"
+
+const char *line_state(const struct target *target)
+{
+	if (target->is_file)
+		return "replay";
+	if (model_link(target->session.model)->has_bye)
+		return "ended";
+	switch (target->source.state) {
+	case SOURCE_CONNECTING: return "connecting";
+	case SOURCE_OPEN: return "live";
+	case SOURCE_LOST: return "lost";
+	default: return "ended";
+	}
+}
+
+/* Returns the span or latency with the worst p99 of the window, NULL when none was timed in it. */
+static const struct model_site *worst(const struct model *model)
+{
+	const struct model_site *found = NULL;
+
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+
+		if ((site->kind == SITE_SPAN || site->kind == SITE_LATENCY) && site->window.count > 0 &&
+		    (!found || site->window.p99 > found->window.p99))
+			found = site;
+	}
+	return found;
+}
+
+static bool has_types(const struct model *model)
+{
+	for (uint32_t i = 0; i < model_site_count(model); i++)
+		if (model_site(model, i)->kind == SITE_ALLOC && model_site(model, i)->count > 0)
+			return true;
+	return false;
+}
+
+void line_print(const struct target *target)
+{
+	const struct model *model = target->session.model;
+	const struct model_totals *totals = model_totals(model);
+	const struct model_link *link = model_link(model);
+	const struct model_site *site = worst(model);
+	char clock[UNITS_BYTES], memory[UNITS_BYTES], alloc[UNITS_BYTES], events[UNITS_BYTES], wire[UNITS_BYTES],
+		lost[UNITS_BYTES], gc[UNITS_BYTES], p99[UNITS_BYTES], name[200] = "", tasks[32];
+	uint32_t running = 0;
+
+	for (uint32_t i = 0; i < model_task_count(model); i++)
+		running += model_task(model, i)->events_per_s > 0;
+	snprintf(tasks, sizeof tasks, "%u/%u", running, model_task_count(model));
+	units_clock(clock, model_real_ns(model, model_time_ns(model)), 0);
+	units_bytes(memory, has_types(model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
+	units_bytes(alloc, totals->alloc_per_s);
+	units_count(gc, totals->gc_per_s);
+	units_count(events, totals->events_per_s);
+	units_bytes(wire, link->bytes_per_s);
+	units_count(lost, round(link->drops_per_s * (double)model_interval_ns(model) / 1e9));
+	units_time(p99, site ? (double)site->window.p99 : NAN);
+	if (site) {
+		char full[2 * LIMIT_NAME_BYTES + 2];
+
+		snprintf(full, sizeof full, "%s.%s", model_class(model, site->class_id)->name, site->name);
+		text_clean(name, sizeof name, full, strlen(full), GLYPHS_BLOCKS);
+	}
+	printf("%-8s  %8s  %8s %5s %5.2f %6s %5s %8s %4s %-6s %7s %s\n", clock, memory, alloc, gc, totals->gc_share * 100,
+	       tasks, events, wire, lost, line_state(target), p99, name);
+	fflush(stdout);
+}
+
+void line_print_header(void)
+{
+	printf("%-8s  %8s  %8s %5s %5s %6s %5s %8s %4s %-6s %7s\n", "time", "mem", "alloc/s", "gc/s", "gc%", "tasks", "ev/s",
+	       "wire/s", "drop", "state", "worst p99");
+}
