@@ -33,7 +33,7 @@ row() {
 	monitor/source | monitor/format | monitor/session) echo "monitor/(source|format|session|model)/[a-z_]*\.h|monitor/(cli/options|observe/record)\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|jansson $none" ;;
 	monitor/observe) echo "monitor/(source|format|session|model|observe)/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|event2 $none" ;;
 	monitor/screen/panels) echo "monitor/(model|screen/panels)/[a-z_]*\.h|widgets/[a-z_]*\.h|protocol/(histogram|limits|message)\.h $sockets|$files|sys/time|pthread|$libraries $clock" ;;
-	monitor/screen | monitor/cli | monitor) echo "(monitor|monitor/(cli|source|format|session|model|observe|screen|screen/panels)|widgets|protocol)/[a-z0-9_]*\.h msgpack|pthread $none" ;;
+	monitor/screen | monitor/cli | monitor) echo "(monitor|monitor/(cli|source|format|session|model|observe|screen|screen/panels)|widgets|protocol)/[a-z0-9_]*\.(h|def) msgpack|pthread $none" ;;
 	demo) echo "demo/[a-z_]*\.h|emitter/telem\.h $libraries $none" ;;
 	esac
 }

@@ -1,4 +1,3 @@
-#include <getopt.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "monitor/cli/options.h"
+#include "monitor/cli/cli.h"
 
 #define SECOND 1000000000ull
 
@@ -25,7 +24,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The words of a command line, parted by blanks. */
+/* Parses a command line, whose words are parted by blanks. */
 static int parse(const char *text)
 {
 	char *save = NULL;
@@ -37,8 +36,7 @@ static int parse(const char *text)
 	for (char *word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		words[count++] = word;
 	words[count] = NULL;
-	optind = 0;
-	return options_parse(count, words, &options, &problem);
+	return cli_parse(count, words, &options, &problem);
 }
 
 static void good(const char *text)
@@ -59,6 +57,7 @@ static void nothing_given_is_a_screen_with_defaults(void **state)
 {
 	(void)state;
 	good("");
+	assert_ptr_equal(options.subcommand, &subcommand_screen);
 	assert_int_equal(options.command, COMMAND_SCREEN);
 	assert_null(options.target);
 	assert_int_equal(options.interval_ns, SECOND);
@@ -71,30 +70,64 @@ static void nothing_given_is_a_screen_with_defaults(void **state)
 	assert_null(options.output);
 	assert_null(options.filter);
 	assert_int_equal(options.for_ns | options.size_bytes | options.at_ns, 0);
-	assert_false(options.json || options.all || options.keep || options.read_only || options.force || options.ascii ||
+	assert_false(options.json || options.keep || options.read_only || options.force || options.ascii ||
 		     options.no_reconnect || options.light);
 }
 
-static void each_command_is_known(void **state)
+static void each_subcommand_is_known(void **state)
 {
-	static const struct { const char *text; enum command command; const char *target; } expected[] = {
-		{ "4711", COMMAND_SCREEN, "4711" }, { "ps", COMMAND_PS, NULL }, { "list", COMMAND_PS, NULL },
-		{ "lines x", COMMAND_LINES, "x" }, { "once x", COMMAND_ONCE, "x" }, { "record x", COMMAND_RECORD, "x" },
-		{ "replay x.telem", COMMAND_SCREEN, "x.telem" }, { "set x mem=all", COMMAND_SET, "x" },
-		{ "-h", COMMAND_HELP, NULL },
-		{ "--help", COMMAND_HELP, NULL }, { "-V", COMMAND_VERSION, NULL }, { "--version", COMMAND_VERSION, NULL },
-		{ "lines -h", COMMAND_HELP, NULL }, { "-- ps", COMMAND_SCREEN, "ps" }, { "-", COMMAND_SCREEN, "-" },
+	static const struct { const char *text; const struct subcommand *subcommand; const char *target; } expected[] = {
+		{ "4711", &subcommand_screen, "4711" }, { "ps", &subcommand_ps, NULL }, { "list", &subcommand_ps, NULL },
+		{ "lines x", &subcommand_lines, "x" }, { "once x", &subcommand_once, "x" },
+		{ "record x", &subcommand_record, "x" },
+		{ "replay x.telem", &subcommand_replay, "x.telem" }, { "set x mem=all", &subcommand_set, "x" },
+		{ "held x", &subcommand_held, "x" }, { "-h", &subcommand_help, NULL }, { "--help", &subcommand_help, NULL },
+		{ "-V", &subcommand_version, NULL }, { "--version", &subcommand_version, NULL },
+		{ "lines -h", &subcommand_help, NULL },
+		{ "set -V --bogus", &subcommand_version, NULL }, { "-- ps", &subcommand_screen, "ps" },
+		{ "-", &subcommand_screen, "-" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
 		good(expected[i].text);
-		assert_int_equal(options.command, expected[i].command);
+		assert_ptr_equal(options.subcommand, expected[i].subcommand);
 		if (expected[i].target)
 			assert_string_equal(options.target, expected[i].target);
 		else
 			assert_null(options.target);
 	}
+}
+
+static void a_word_that_is_no_subcommand_is_a_target(void **state)
+{
+	static const char *const targets[] = { "help", "version", "screen", "pss", "l", "Lines", "set=", "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		char *argv[] = { "telemtop", (char *)targets[i], NULL };
+
+		assert_int_equal(cli_parse(2, argv, &options, &problem), EXIT_DONE);
+		assert_ptr_equal(options.subcommand, &subcommand_screen);
+		assert_string_equal(options.target, targets[i]);
+	}
+	/* Only the first word may be a subcommand. */
+	good("--ascii lines");
+	assert_ptr_equal(options.subcommand, &subcommand_screen);
+	assert_string_equal(options.target, "lines");
+}
+
+static void the_session_knows_the_screen_and_set(void **state)
+{
+	(void)state;
+	good("x");
+	assert_int_equal(options.command, COMMAND_SCREEN);
+	good("replay x");
+	assert_int_equal(options.command, COMMAND_SCREEN);
+	good("set x mem=all");
+	assert_int_equal(options.command, COMMAND_SET);
+	good("record x");
+	assert_int_equal(options.command, COMMAND_OTHER);
 }
 
 static void options_may_stand_before_or_behind_the_target(void **state)
@@ -122,13 +155,12 @@ static void every_option_goes_to_its_place(void **state)
 	assert_true(options.no_reconnect);
 	assert_int_equal(options.timeout_s, 9);
 	assert_int_equal(options.color, COLOR_WHEN_NEVER);
-	assert_true(options.light && options.ascii && options.read_only && options.force && options.json && options.all);
+	assert_true(options.light && options.ascii && options.read_only && options.force && options.json);
 	assert_true(options.speed == 2.5);
 	assert_int_equal(options.at_ns, 60 * SECOND);
 	assert_int_equal(options.for_ns, 30 * SECOND);
 	assert_int_equal(options.size_bytes, 2ull << 30);
 	good("lines -n 20 -d 100ms -r a -o b -p 8 -f t -w7 --color always --theme dark x");
-	assert_int_equal(options.count, 20);
 	assert_int_equal(options.interval_ns, SECOND / 10);
 	assert_string_equal(options.output, "b");
 	assert_int_equal(options.panel, 8);
@@ -246,10 +278,152 @@ static void set_takes_any_number_of_levels(void **state)
 	(void)state;
 	good("set x mem=all gc=sum sql=off --for 5m");
 	assert_string_equal(options.target, "x");
-	assert_int_equal(options.setting_count, 3);
-	assert_string_equal(options.settings[0], "mem=all");
-	assert_string_equal(options.settings[2], "sql=off");
+	assert_int_equal(options.argument_count, 3);
+	assert_string_equal(options.arguments[0], "mem=all");
+	assert_string_equal(options.arguments[2], "sql=off");
 	assert_int_equal(options.for_ns, 300 * SECOND);
+}
+
+static void held_takes_one_task_or_none(void **state)
+{
+	(void)state;
+	good("held x");
+	assert_int_equal(options.argument_count, 0);
+	good("held x --json worker");
+	assert_int_equal(options.argument_count, 1);
+	assert_string_equal(options.arguments[0], "worker");
+	bad("held x worker more", "unexpected argument: \"more\"", "telemtop --help shows what goes where.");
+}
+
+/* Calls visit() for each option row of each subcommand, and for the common ones. */
+static void each_row(void (*visit)(const struct subcommand *subcommand, const struct option_row *row))
+{
+	for (int i = 0; options_common[i]; i++)
+		visit(NULL, options_common[i]);
+	for (int i = 0; subcommands[i]; i++)
+		for (const struct option_row *const *row = subcommands[i]->options; row && *row; row++)
+			visit(subcommands[i], *row);
+}
+
+static bool belongs_to_a_nameless_one(const struct option_row *row)
+{
+	for (int i = 0; subcommands[i]; i++)
+		for (const struct option_row *const *own = subcommands[i]->options; own && *own; own++)
+			if (*own == row && !subcommands[i]->name)
+				return true;
+	return false;
+}
+
+static char *help_text;
+
+/* Returns the line of the help text that begins with start; fails when there is none. */
+static const char *help_line(const char *start)
+{
+	for (const char *at = help_text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, start, strlen(start)))
+			return at;
+	}
+	fail_msg("no line of the help begins: %s", start);
+	return "";
+}
+
+static void row_is_in_the_help(const struct subcommand *subcommand, const struct option_row *row)
+{
+	char start[80], line_text[200];
+	const char *at;
+
+	assert_non_null(row->help);
+	if (row->letter)
+		snprintf(start, sizeof start, "  -%c%s%s%s%s ", row->letter, row->name ? ", --" : "",
+			 row->name ? row->name : "", row->value && row->value[0] != '[' ? " " : "",
+			 row->value ? row->value : "");
+	else
+		snprintf(start, sizeof start, "      --%s%s%s ", row->name,
+			 row->value && row->value[0] != '[' ? " " : "", row->value ? row->value : "");
+	at = help_line(start);
+	snprintf(line_text, sizeof line_text, "%.*s", (int)strcspn(at, "\n"), at);
+	assert_non_null(strstr(line_text, row->help));
+	/* Options of subcommands that all have names are listed with these. */
+	if (subcommand && !belongs_to_a_nameless_one(row))
+		assert_non_null(strstr(line_text, subcommand->name));
+}
+
+static void every_subcommand_and_option_is_in_the_help(void **state)
+{
+	size_t bytes;
+	FILE *out = open_memstream(&help_text, &bytes);
+	char start[80];
+
+	(void)state;
+	assert_non_null(out);
+	cli_help(out);
+	fclose(out);
+	for (int i = 0; subcommands[i]; i++) {
+		const struct subcommand *subcommand = subcommands[i];
+
+		/* What has neither a name nor a usage is chosen by an option. */
+		if (!subcommand->name && !subcommand->usage)
+			continue;
+		snprintf(start, sizeof start, "telemtop %s%s", subcommand->name ? subcommand->name : "",
+			 subcommand->name ? " " : "[");
+		help_line(start);
+	}
+	assert_non_null(strstr(help_text, "(alias: list)"));
+	each_row(row_is_in_the_help);
+	free(help_text);
+}
+
+static void row_is_understood(const struct subcommand *subcommand, const struct option_row *row)
+{
+	const char *word = subcommand && subcommand->name ? subcommand->name : "x";
+	char text[100];
+
+	/* The option stands without a value, which would have to be a good one: it is known, but may not be complete. */
+	if (row->name) {
+		snprintf(text, sizeof text, "%s --%s", word, row->name);
+		if (parse(text) != EXIT_DONE)
+			assert_null(strstr(problem.what, "unknown option"));
+	}
+	if (row->letter) {
+		snprintf(text, sizeof text, "%s -%c", word, row->letter);
+		if (parse(text) != EXIT_DONE)
+			assert_null(strstr(problem.what, "unknown option"));
+	}
+}
+
+static void every_option_row_is_parsed(void **state)
+{
+	(void)state;
+	each_row(row_is_understood);
+}
+
+/* A new subcommand breaks these when its row is not whole. */
+static void every_subcommand_row_is_whole(void **state)
+{
+	(void)state;
+	for (int i = 0; subcommands[i]; i++) {
+		const struct subcommand *subcommand = subcommands[i];
+
+		assert_non_null(subcommand->run);
+		if (subcommand->name)
+			assert_non_null(subcommand->usage);
+		if (subcommand->target_use == TARGET_NONE)
+			assert_int_equal(subcommand->argument_count_max, 0);
+		for (int j = 0; subcommand->name && subcommands[j]; j++)
+			if (i != j && subcommands[j]->name)
+				assert_string_not_equal(subcommand->name, subcommands[j]->name);
+	}
+}
+
+static void an_option_of_another_subcommand_is_accepted(void **state)
+{
+	(void)state;
+	good("once --speed 2 --size 1M -n 3 --ascii x");
+	assert_ptr_equal(options.subcommand, &subcommand_once);
+	good("ps --at 5m -r f --theme light");
+	good("-o f --for 5 --all --json x");
+	bad("once --speed 2x x", "bad speed: \"2x\"", "Give 0.1 to 1000.");
 }
 
 static void the_environment_may_choose_the_looks(void **state)
@@ -270,7 +444,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing_given_is_a_screen_with_defaults, setup),
-		cmocka_unit_test_setup(each_command_is_known, setup),
+		cmocka_unit_test_setup(each_subcommand_is_known, setup),
+		cmocka_unit_test_setup(a_word_that_is_no_subcommand_is_a_target, setup),
+		cmocka_unit_test_setup(the_session_knows_the_screen_and_set, setup),
+		cmocka_unit_test_setup(held_takes_one_task_or_none, setup),
+		cmocka_unit_test_setup(every_subcommand_and_option_is_in_the_help, setup),
+		cmocka_unit_test_setup(every_option_row_is_parsed, setup),
+		cmocka_unit_test_setup(every_subcommand_row_is_whole, setup),
+		cmocka_unit_test_setup(an_option_of_another_subcommand_is_accepted, setup),
 		cmocka_unit_test_setup(options_may_stand_before_or_behind_the_target, setup),
 		cmocka_unit_test_setup(every_option_goes_to_its_place, setup),
 		cmocka_unit_test_setup(times_have_units, setup),

@@ -71,9 +71,9 @@ static void ask(struct headless *headless)
 	struct target *target = &headless->target;
 	struct problem problem = { 0 };
 
-	if (options->setting_count &&
-	    !find_task(target->session.model, options->settings[0], &message.interrogate.task)) {
-		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->settings[0]);
+	if (options->argument_count &&
+	    !find_task(target->session.model, options->arguments[0], &message.interrogate.task)) {
+		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->arguments[0]);
 		problem_todo(&problem, "telemtop once --json lists them.");
 		headless_fail(headless, &problem);
 		return;
@@ -173,10 +173,20 @@ static void change(struct headless *headless, bool tick)
 	headless_over(headless, EXIT_DONE);
 }
 
-int held_run(const struct options *options)
+static int run(const struct options *options)
 {
 	static const struct headless_callbacks callbacks = { .change = change };
 	struct held held = { .row_count = 0 };
 
 	return headless_run(options, &callbacks, &held);
 }
+
+const struct subcommand subcommand_held = {
+	.name = "held",
+	.usage = "[--json] TARGET [TASK]",
+	.help = "sampled allocations that live, of a task by name or number",
+	.options = (const struct option_row *const[]){ &option_json, NULL },
+	.target_use = TARGET_NEEDED,
+	.argument_count_max = 1,
+	.run = run,
+};

@@ -8,6 +8,8 @@
 
 enum { LINES_A_HEADER = 20 };
 
+static int line_count_max;           /* -n; 0: no end */
+
 struct lines { int64_t printed_count; };
 
 static void change(struct headless *headless, bool tick)
@@ -24,14 +26,33 @@ static void change(struct headless *headless, bool tick)
 	/* A reader that has read enough closes the pipe, as in: telemtop lines PID | head */
 	if (ferror(stdout))
 		headless_over(headless, errno == EPIPE ? EXIT_DONE : EXIT_INTERNAL);
-	else if (headless->options->count && lines->printed_count >= headless->options->count)
+	else if (line_count_max && lines->printed_count >= line_count_max)
 		headless_over(headless, EXIT_DONE);
 }
 
-int lines_run(const struct options *options)
+static int run(const struct options *options)
 {
 	static const struct headless_callbacks callbacks = { .change = change, .follows_file = true };
 	struct lines lines = { 0 };
 
 	return headless_run(options, &callbacks, &lines);
 }
+
+static int parse_count(const char *text, struct options *options, struct problem *problem)
+{
+	(void)options;
+	if (!options_int(text, 1, 1000000000, &line_count_max))
+		return options_bad(problem, "bad number of lines", text, "Give 1 or more.");
+	return EXIT_DONE;
+}
+
+static const struct option_row count = { NULL, 'n', "N", "how many", .parse = parse_count };
+
+const struct subcommand subcommand_lines = {
+	.name = "lines",
+	.usage = "[-d SEC] [-n N] TARGET",
+	.help = "one summary line a tick",
+	.options = (const struct option_row *const[]){ &count, NULL },
+	.target_use = TARGET_NEEDED,
+	.run = run,
+};

@@ -24,9 +24,18 @@ static void change(struct headless *headless, bool tick)
 	headless_over(headless, EXIT_DONE);
 }
 
-int once_run(const struct options *options)
+static int run(const struct options *options)
 {
 	static const struct headless_callbacks callbacks = { .change = change };
 
 	return headless_run(options, &callbacks, NULL);
 }
+
+const struct subcommand subcommand_once = {
+	.name = "once",
+	.usage = "[--json] TARGET",
+	.help = "one tick, then exit",
+	.options = (const struct option_row *const[]){ &option_json, NULL },
+	.target_use = TARGET_NEEDED,
+	.run = run,
+};

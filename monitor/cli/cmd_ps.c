@@ -12,6 +12,8 @@
 /* Programs after these are left out. */
 enum { FOUND_MAX = 512 };
 
+static bool is_all;                  /* --all */
+
 static int print_json(const struct found *found, int count)
 {
 	json_t *list = json_array();
@@ -32,10 +34,10 @@ static int print_json(const struct found *found, int count)
 	return err ? EXIT_INTERNAL : EXIT_DONE;
 }
 
-int ps_run(const struct options *options)
+static int run(const struct options *options)
 {
 	static struct found found[FOUND_MAX];
-	int count = discovery_list(found, FOUND_MAX, options->all);
+	int count = discovery_list(found, FOUND_MAX, is_all);
 
 	if (options->json)
 		return print_json(found, count);
@@ -60,3 +62,21 @@ int ps_run(const struct options *options)
 	}
 	return EXIT_DONE;
 }
+
+static int parse_all(const char *text, struct options *options, struct problem *problem)
+{
+	(void)text, (void)options, (void)problem;
+	is_all = true;
+	return EXIT_DONE;
+}
+
+static const struct option_row all = { "all", 0, NULL, "programs of all users", .parse = parse_all };
+
+const struct subcommand subcommand_ps = {
+	.name = "ps",
+	.alias = "list",
+	.usage = "[--json] [--all]",
+	.help = "monitored programs of this user",
+	.options = (const struct option_row *const[]){ &option_json, &all, NULL },
+	.run = run,
+};

@@ -42,9 +42,35 @@ static void timeout(struct headless *headless)
 	headless_fail(headless, &problem);
 }
 
-int record_run(const struct options *options)
+static int run(const struct options *options)
 {
 	static const struct headless_callbacks callbacks = { .change = change, .timeout = timeout, .follows_file = true };
 
 	return headless_run(options, &callbacks, NULL);
 }
+
+static int parse_output(const char *text, struct options *options, struct problem *problem)
+{
+	(void)problem;
+	options->output = text;
+	return EXIT_DONE;
+}
+
+static int parse_size(const char *text, struct options *options, struct problem *problem)
+{
+	if (!options_bytes(text, &options->size_bytes) || options->size_bytes == 0)
+		return options_bad(problem, "bad size", text, "Give bytes: 500M, 2G");
+	return EXIT_DONE;
+}
+
+static const struct option_row
+	output = { "output", 'o', "FILE", "where to", .parse = parse_output },
+	size = { "size", 0, "BYTES", "how much", .parse = parse_size };
+
+const struct subcommand subcommand_record = {
+	.name = "record",
+	.usage = "[-o FILE] [--for TIME] [--size BYTES] TARGET",
+	.options = (const struct option_row *const[]){ &output, &option_for, &size, &option_force, NULL },
+	.target_use = TARGET_NEEDED,
+	.run = run,
+};

@@ -2,6 +2,7 @@
  *
  * A level is a lease: without --keep it lasts as long as this process runs, which is for the time of --for, or until a
  * signal comes. Settings such as flush= and ring= become the program's own. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,8 +103,8 @@ static void send_all(struct headless *headless)
 		return;
 	}
 	set->first_request = target->session.next_request;
-	for (int i = 0; i < headless->options->setting_count; i++) {
-		const char *setting = headless->options->settings[i];
+	for (int i = 0; i < headless->options->argument_count; i++) {
+		const char *setting = headless->options->arguments[i];
 
 		if (!send_setting(headless, setting, &problem))
 			target_wish(target, setting, &problem);
@@ -139,9 +140,9 @@ static void report(struct headless *headless)
 			printf("%s\n", path);
 		}
 	}
-	for (int i = 0; i < options->setting_count; i++)
-		if (strncmp(options->settings[i], "dump=", 5))
-			printf("%s%s\n", options->settings[i],
+	for (int i = 0; i < options->argument_count; i++)
+		if (strncmp(options->arguments[i], "dump=", 5))
+			printf("%s%s\n", options->arguments[i],
 			       !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
 	fflush(stdout);
 	if (!holds)
@@ -191,10 +192,37 @@ static void change(struct headless *headless, bool tick)
 	report(headless);
 }
 
-int set_run(const struct options *options)
+static int run(const struct options *options)
 {
 	static const struct headless_callbacks callbacks = { .change = change };
 	struct set set = { 0 };
 
 	return headless_run(options, &callbacks, &set);
 }
+
+static int check(const struct options *options, struct problem *problem)
+{
+	if (options->argument_count == 0) {
+		problem_set(problem, EXIT_USAGE, "set: a level is missing");
+		problem_todo(problem, "For example: telemtop set %s mem=all", options->target);
+	} else if (options->read_only) {
+		problem_set(problem, EXIT_USAGE, "set: --read-only never sends the target anything");
+		problem_todo(problem, "Leave one of the two out.");
+	} else if (options->keep && options->for_ns) {
+		problem_set(problem, EXIT_USAGE, "set: --keep and --for exclude each other");
+		problem_todo(problem, "--keep leaves the level behind; --for holds it for a time.");
+	}
+	return problem->code;
+}
+
+const struct subcommand subcommand_set = {
+	.name = "set",
+	.usage = "TARGET CLASS=LEVEL... [--keep | --for TIME]\n"
+		 "TARGET flush=TIME ring=BYTES policy=drop|overwrite keep=CLASS:1/N limit=CLASS:N/s dump=REASON",
+	.options = (const struct option_row *const[]){ &option_for, NULL },
+	.target_use = TARGET_NEEDED,
+	.argument_count_max = INT_MAX,
+	.command = COMMAND_SET,
+	.check = check,
+	.run = run,
+};

@@ -1,41 +1,75 @@
-/* options.h -- the command line. */
+/* options.h -- what the command line says, and the options that it may have.
+ *
+ * An option is a row; cli.c makes the parser, and cmd_help.c the help text, from the rows. The rows here are those that
+ * every subcommand takes, or that several share. An option of one subcommand stands in the file of that subcommand. */
 #ifndef TELEM_MONITOR_CLI_OPTIONS_H
 #define TELEM_MONITOR_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "monitor/source/problem.h"
 
-enum command { COMMAND_SCREEN, COMMAND_PS, COMMAND_LINES, COMMAND_ONCE, COMMAND_RECORD, COMMAND_SET, COMMAND_HELD,
-	       COMMAND_HELP, COMMAND_VERSION };
+struct subcommand;
+
+/* The subcommands for which the session behaves in a way of its own. */
+enum command {
+	COMMAND_OTHER,
+	COMMAND_SCREEN,              /* an address without a process is connected to again after a goodbye */
+	COMMAND_SET                  /* sends its levels itself, and waits for the answers */
+};
 enum color_when { COLOR_WHEN_AUTO, COLOR_WHEN_ALWAYS, COLOR_WHEN_NEVER };
 
 struct options {
-	enum command command;
-	const char *target;          /* NULL: none given */
-	char *const *settings;       /* of set: CLASS=LEVEL, up to setting_count; of held: the task, if any */
-	int setting_count;
-	uint64_t interval_ns;
-	uint64_t for_ns;             /* record, set: how long; 0: no end */
-	uint64_t size_bytes;         /* record: how much; 0: no end */
-	int64_t count;               /* lines: how many; 0: no end */
-	const char *classes;         /* -c LIST */
-	const char *output;          /* -o, -r */
-	const char *filter;
-	double speed;                /* replay */
-	uint64_t at_ns;              /* replay: start there, from its beginning */
-	int panel, timeout_s;
-	int wait_s;                  /* -1: do not wait for the target; 0: for ever */
-	bool json, all, keep, read_only, force, ascii, no_reconnect, light;
-	enum color_when color;
+	const struct subcommand *subcommand;
+	enum command command;        /* copied from the subcommand's row */
+	const char *target;          /* NULL: none was given */
+	char *const *arguments;      /* what follows the target; at most as many as the subcommand's row allows */
+	int argument_count;
+	uint64_t interval_ns;        /* -d */
+	uint64_t for_ns;             /* --for; 0: no end */
+	uint64_t size_bytes;         /* --size; 0: no end */
+	const char *classes;         /* -c */
+	const char *output;          /* -r, -o: the file to record into */
+	const char *filter;          /* -f */
+	double speed;                /* --speed, of a replay */
+	uint64_t at_ns;              /* --at: where a replay starts, counted from the recording's first tick */
+	int panel;                   /* -p: the panel's digit */
+	int timeout_s;               /* --timeout */
+	int wait_s;                  /* -w; -1: do not wait for the target, 0: wait without end */
+	bool json, keep, read_only, force, ascii, no_reconnect;
+	bool light;                  /* --theme light */
+	enum color_when color;       /* --color */
 };
 
-/* EXIT_DONE, or EXIT_USAGE with the reason. */
-int options_parse(int argc, char *argv[], struct options *out, struct problem *problem);
-void options_help(void);
-/* Seconds, or with a unit: 10, 2.5s, 100ms, 5m, 1h. False: no time. */
+/* One option. */
+struct option_row {
+	const char *name;            /* follows "--"; NULL: it has only a letter */
+	char letter;                 /* follows "-"; 0: it has only a name */
+	const char *value;           /* what help calls its value: "SEC"; "[=SEC]": may be left out; NULL: there is none */
+	const char *help;            /* one line, which begins in the middle of a sentence */
+	/* Puts the value into *options, or into a static of the file that the row stands in, which is allowed because
+	 * the command line is parsed once. text is NULL when no value was given; otherwise it stays valid. Returns
+	 * EXIT_DONE, or EXIT_USAGE with the problem set, for which see options_bad(). */
+	int (*parse)(const char *text, struct options *options, struct problem *problem);
+	size_t flag;                 /* when parse is NULL: the offset in struct options of a bool, which becomes true */
+};
+
+/* The rows that every subcommand takes, and behind them NULL. */
+extern const struct option_row *const options_common[];
+/* Rows that several subcommands share. */
+extern const struct option_row option_json, option_for, option_force;
+
+/* Sets the defaults, and what the environment says. */
+void options_init(struct options *options);
+
+/* Values. Each function returns false when the text is wrong. */
+/* Seconds, or a number with a unit: 10, 2.5s, 100ms, 5m, 1h. */
 bool options_time(const char *text, uint64_t *out_ns);
-/* 512, 64K, 1MiB, 2G. False: no size. */
+/* Bytes, or a number with a unit: 512, 64K, 1MiB, 2G. */
 bool options_bytes(const char *text, uint64_t *out);
+bool options_int(const char *text, int least, int most, int *out);
+/* Sets the problem to WHAT: "GIVEN", with the line TODO that says what would be right. Returns EXIT_USAGE. */
+int options_bad(struct problem *problem, const char *what, const char *given, const char *todo);
 #endif

@@ -415,7 +415,7 @@ int app_run(const struct options *options)
 			return problem_print(&app.problem);
 		}
 		fputs("telemtop: standard output is not a terminal: doing as telemtop lines\n", stderr);
-		return lines_run(options);
+		return subcommand_lines.run(options);
 	}
 	app.base = event_base_new();
 	if (!app.base)
