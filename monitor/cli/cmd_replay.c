@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "monitor/cli/cli.h"
-#include "monitor/screen/app.h"
 
 static int parse_at(const char *text, struct options *options, struct problem *problem)
 {
@@ -25,11 +24,16 @@ static const struct option_row
 	at = { "at", 0, "TIME", "how far into the recording to start", .parse = parse_at },
 	speed = { "speed", 0, "X", "0.1 to 1000 times as fast as it was", .parse = parse_speed };
 
+static int run(const struct options *options)
+{
+	return subcommand_screen.run(options);
+}
+
 const struct subcommand subcommand_replay = {
 	.name = "replay",
 	.usage = "[--at TIME] [--speed X] FILE",
 	.options = (const struct option_row *const[]){ &at, &speed, NULL },
 	.target_use = TARGET_OPTIONAL,
 	.command = COMMAND_SCREEN,
-	.run = app_run,
+	.run = run,
 };

@@ -1,5 +1,7 @@
 /* cmd_screen.c -- the subcommand without a name: the live screen. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "monitor/cli/cli.h"
 #include "monitor/screen/app.h"
@@ -56,6 +58,22 @@ static const struct option_row
 	theme = { "theme", 0, "NAME", "auto, dark, light: the terminal's background", .parse = parse_theme },
 	ascii = { "ascii", 0, NULL, "draw with ASCII characters only", .flag = offsetof(struct options, ascii) };
 
+static int run(const struct options *options)
+{
+	struct problem problem = { 0 };
+
+	if (isatty(STDOUT_FILENO))
+		return app_run(options);
+	/* An escape sequence never goes into a pipe or a file. */
+	if (!options->target) {
+		problem_set(&problem, EXIT_USAGE, "a target is missing, and standard output is not a terminal");
+		problem_todo(&problem, "Give a PID, a name, an address or a recording; telemtop ps lists programs.");
+		return problem_print(&problem);
+	}
+	fputs("telemtop: standard output is not a terminal: doing as telemtop lines\n", stderr);
+	return subcommand_lines.run(options);
+}
+
 const struct subcommand subcommand_screen = {
 	.usage = "[OPTIONS] [TARGET]",
 	.help = "live screen; a recording replays; no target: choose one",
@@ -63,5 +81,5 @@ const struct subcommand subcommand_screen = {
 						       NULL },
 	.target_use = TARGET_OPTIONAL,
 	.command = COMMAND_SCREEN,
-	.run = app_run,
+	.run = run,
 };

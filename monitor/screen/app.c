@@ -11,7 +11,6 @@
 #include <event2/event.h>
 
 #include "monitor/screen/keys.h"
-#include "monitor/cli/cli.h"
 #include "monitor/screen/picker.h"
 #include "monitor/screen/screen.h"
 #include "monitor/session/target.h"
@@ -407,16 +406,6 @@ int app_run(const struct options *options)
 	struct timeval soon = { 0, 1000 };
 
 	app.options = options;
-	if (!isatty(STDOUT_FILENO)) {
-		if (!options->target) {
-			problem_set(&app.problem, EXIT_USAGE, "a target is missing, and standard output is not a terminal");
-			problem_todo(&app.problem,
-				     "Give a PID, a name, an address or a recording; telemtop ps lists programs.");
-			return problem_print(&app.problem);
-		}
-		fputs("telemtop: standard output is not a terminal: doing as telemtop lines\n", stderr);
-		return subcommand_lines.run(options);
-	}
 	app.base = event_base_new();
 	if (!app.base)
 		return problem_set(&app.problem, EXIT_INTERNAL, "no event loop"), problem_print(&app.problem);

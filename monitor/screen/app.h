@@ -5,7 +5,8 @@
 
 #include "monitor/cli/options.h"
 
-/* Returns the exit status, the reason printed once the terminal is itself again. */
+/* Standard output must be a terminal. Returns the exit status; the reason of a failure is printed once the terminal is
+ * restored. */
 int app_run(const struct options *options);
 const char *app_curses_version(void);
 #endif
