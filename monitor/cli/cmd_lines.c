@@ -1,7 +1,4 @@
 /* cmd_lines.c -- the subcommand lines: one summary line a tick, like vmstat. */
-#include <errno.h>
-#include <stdio.h>
-
 #include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
 #include "monitor/cli/line.h"
@@ -23,10 +20,7 @@ static void change(struct headless *headless, bool tick)
 		line_print_header();
 	line_print(&headless->target);
 	lines->printed_count++;
-	/* A reader that has read enough closes the pipe, as in: telemtop lines PID | head */
-	if (ferror(stdout))
-		headless_over(headless, errno == EPIPE ? EXIT_DONE : EXIT_INTERNAL);
-	else if (line_count_max && lines->printed_count >= line_count_max)
+	if (headless_flush(headless) && line_count_max && lines->printed_count >= line_count_max)
 		headless_over(headless, EXIT_DONE);
 }
 

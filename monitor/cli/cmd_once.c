@@ -1,6 +1,4 @@
 /* cmd_once.c -- the subcommand once: the figures of one tick, as a line or as JSON. */
-#include <stdio.h>
-
 #include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
 #include "monitor/cli/json.h"
@@ -15,13 +13,13 @@ static void change(struct headless *headless, bool tick)
 	if (!tick || (model_ticks(target->session.model) < 2 && !target->is_file))
 		return;
 	if (headless->options->json) {
-		headless_over(headless, json_write(target, line_state(target), stdout) < 0 ? EXIT_INTERNAL
-											 : EXIT_DONE);
-		return;
+		json_write(target, line_state(target), stdout);
+	} else {
+		line_print_header();
+		line_print(target);
 	}
-	line_print_header();
-	line_print(target);
-	headless_over(headless, EXIT_DONE);
+	if (headless_flush(headless))
+		headless_over(headless, EXIT_DONE);
 }
 
 static int run(const struct options *options)

@@ -1,10 +1,10 @@
 /* cmd_ps.c -- the subcommand ps: lists the programs that can be monitored here. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "monitor/cli/cli.h"
+#include "monitor/cli/json.h"
 #include "monitor/source/discovery.h"
 #include "widgets/text.h"
 #include "widgets/units.h"
@@ -23,10 +23,14 @@ static int print_json(const struct found *found, int count)
 		char program[256];
 
 		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
-		json_array_append_new(list, json_pack("{s:i, s:i, s:s, s:s, s:I, s:s, s:b}", "pid", (int)found[i].pid,
-						      "uid", (int)found[i].uid, "user", found[i].user,
-						      "program", program, "uptime_ns", (json_int_t)found[i].uptime_ns,
-						      "socket", found[i].path, "permitted", (int)found[i].is_permitted));
+		json_array_append_new(list, json_pack("{s:i, s:i, s:o, s:s, s:I, s:o, s:b}",
+						      "pid", (int)found[i].pid,
+						      "uid", (int)found[i].uid,
+						      "user", json_text(found[i].user),
+						      "program", program,
+						      "uptime_ns", (json_int_t)found[i].uptime_ns,
+						      "socket", json_text(found[i].path),
+						      "permitted", (int)found[i].is_permitted));
 	}
 	err = json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
@@ -53,12 +57,15 @@ static int run(const struct options *options)
 	}
 	printf("%7s  %-8s %-20s %8s  %s\n", "PID", "user", "program", "uptime", "socket");
 	for (int i = 0; i < count; i++) {
-		char program[128], uptime[UNITS_BYTES];
+		char program[sizeof found->program * UTF8_BYTES], user[sizeof found->user * UTF8_BYTES],
+			path[sizeof found->path * UTF8_BYTES], uptime[UNITS_BYTES];
 
 		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
+		text_clean(user, sizeof user, found[i].user, strlen(found[i].user), GLYPHS_BLOCKS);
+		text_clean(path, sizeof path, found[i].path, strlen(found[i].path), GLYPHS_BLOCKS);
 		units_uptime(uptime, (double)found[i].uptime_ns);
-		printf("%7d  %-8s %-20s %8s  %s\n", (int)found[i].pid, found[i].user, program, uptime,
-		       found[i].is_permitted ? found[i].path : "no permission");
+		printf("%7d  %-8s %-20s %8s  %s\n", (int)found[i].pid, user, program, uptime,
+		       found[i].is_permitted ? path : "no permission");
 	}
 	return EXIT_DONE;
 }

@@ -1,6 +1,4 @@
 /* cmd_record.c -- the subcommand record: writes the stream to a file, for telemtop replay. */
-#include <stdio.h>
-
 #include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
 
@@ -22,7 +20,7 @@ static void change(struct headless *headless, bool tick)
 			headless_fail(headless, &problem);
 			return;
 		}
-		fprintf(stderr, "telemtop: recording into %s; ^C ends it\n", target->recorder.path);
+		headless_note("recording into %s; ^C ends it", target->recorder.path);
 	}
 	if (options->size_bytes && target->recorder.recording.offset >= options->size_bytes)
 		headless_over(headless, EXIT_DONE);

@@ -141,11 +141,14 @@ static void report(struct headless *headless)
 		}
 	}
 	for (int i = 0; i < options->argument_count; i++)
-		if (strncmp(options->arguments[i], "dump=", 5))
-			printf("%s%s\n", options->arguments[i],
-			       !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
-	fflush(stdout);
-	if (!holds)
+		if (strncmp(options->arguments[i], "dump=", 5)) {
+			char setting[4 * LIMIT_NAME_BYTES];
+
+			text_clean(setting, sizeof setting, options->arguments[i], strlen(options->arguments[i]),
+				   GLYPHS_BLOCKS);
+			printf("%s%s\n", setting, !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
+		}
+	if (headless_flush(headless) && !holds)
 		headless_over(headless, EXIT_DONE);
 }
 

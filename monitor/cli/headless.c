@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "widgets/text.h"
 
 void headless_over(struct headless *headless, int code)
 {
@@ -16,6 +18,45 @@ void headless_over(struct headless *headless, int code)
 void headless_fail(struct headless *headless, const struct problem *problem)
 {
 	headless_over(headless, problem_print(problem));
+}
+
+/* Flushes standard output. Returns false with the exit status when it takes no more. */
+static bool flush_output(int *code)
+{
+	struct problem problem = { 0 };
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	*code = EXIT_DONE;
+	if (errno == EPIPE)
+		return false;
+	problem_set(&problem, EXIT_INTERNAL, "standard output: cannot be written: %s", strerror(errno));
+	problem_todo(&problem, "Is the disk full?");
+	*code = problem_print(&problem);
+	return false;
+}
+
+bool headless_flush(struct headless *headless)
+{
+	int code;
+
+	if (flush_output(&code))
+		return true;
+	headless->has_no_output = true;
+	headless_over(headless, code);
+	return false;
+}
+
+void headless_note(const char *format, ...)
+{
+	char text[1024], shown[sizeof text * UTF8_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	text_clean(shown, sizeof shown, text, strlen(text), GLYPHS_BLOCKS);
+	fprintf(stderr, "telemtop: %s\n", shown);
 }
 
 static void on_change(void *arg, bool tick)
@@ -77,7 +118,7 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 	if (target->session.reader->was_synced)
 		return;
 	if (waits_for_program(&target->address))
-		fprintf(stderr, "telemtop: %s: waiting for a program\n", headless->options->target);
+		headless_note("%s: waiting for a program", headless->options->target);
 	if (!target->is_open || (target->address.kind != ADDRESS_UNIX && target->address.kind != ADDRESS_TCP))
 		return;
 	session_end(&target->session, EXIT_CONNECTION);
@@ -116,6 +157,7 @@ static void walk_file(struct headless *headless)
 int headless_run(const struct options *options, const struct headless_callbacks *callbacks, void *state)
 {
 	struct headless headless = { .options = options, .callbacks = callbacks, .state = state };
+	int code;
 	struct address address;
 	struct problem problem = { 0 };
 	struct event *interrupt, *terminate, *timer, *no_answer;
@@ -151,7 +193,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	event_free(timer);
 	event_free(no_answer);
 	event_base_free(headless.base);
-	if (fflush(stdout) != 0 && errno != EPIPE && headless.code == EXIT_DONE)
-		headless.code = EXIT_INTERNAL;
+	if (!headless.has_no_output && !flush_output(&code) && headless.code == EXIT_DONE)
+		headless.code = code;
 	return headless.code;
 }

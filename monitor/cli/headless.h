@@ -31,6 +31,7 @@ struct headless {
 	struct target target;
 	int code;                    /* the exit status, once is_over is set */
 	bool is_over;
+	bool has_no_output;          /* standard output takes no more, which has been said */
 };
 
 /* Watches options->target until the end. state is handed on to the callbacks. Returns the exit status; the reason of
@@ -40,4 +41,9 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 void headless_over(struct headless *headless, int code);
 /* For callbacks: prints the problem, and headless_run() shall return its code. */
 void headless_fail(struct headless *headless, const struct problem *problem);
+/* For callbacks that have printed to standard output: flushes it. When it takes no more, this is the end, and the answer
+ * is false: EXIT_DONE when its reader has closed the pipe, as in telemtop lines PID | head, else EXIT_INTERNAL. */
+bool headless_flush(struct headless *headless);
+/* Prints "telemtop: ..." to standard error; what must not reach a terminal is replaced. */
+void headless_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #endif

@@ -1,7 +1,6 @@
 #include "monitor/cli/json.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +27,7 @@ static const char *valid(char out[VALID_BYTES], const char *from)
 	return out;
 }
 
-static json_t *text(const char *from)
+json_t *json_text(const char *from)
 {
 	char out[VALID_BYTES];
 
@@ -64,11 +63,11 @@ static json_t *site_head(const struct model *model, const struct model_site *sit
 {
 	json_t *out = json_object();
 
-	json_object_set_new(out, "class", text(model_class(model, site->class_id)->name));
-	json_object_set_new(out, "name", text(site->name));
+	json_object_set_new(out, "class", json_text(model_class(model, site->class_id)->name));
+	json_object_set_new(out, "name", json_text(site->name));
 	json_object_set_new(out, "kind", json_string(site_kind_name(site->kind)));
 	json_object_set_new(out, "level", json_string(level_name(site->level)));
-	json_object_set_new(out, "file", text(site->file));
+	json_object_set_new(out, "file", json_text(site->file));
 	json_object_set_new(out, "line", number(site->line));
 	return out;
 }
@@ -134,7 +133,7 @@ static json_t *tags(const struct model *model)
 		if (site->kind != SITE_TAG)
 			continue;
 		out = json_object();
-		json_object_set_new(out, "name", text(site->name));
+		json_object_set_new(out, "name", json_text(site->name));
 		json_object_set_new(out, "left_bytes", json_integer(model_live_bytes(site->sum, site->max)));
 		json_object_set_new(out, "left_count", json_integer(model_live_bytes(site->count, site->min)));
 		json_object_set_new(out, "allocated_bytes", number(site->sum));
@@ -162,7 +161,7 @@ static json_t *memory(const struct model *model)
 		if (site->kind != SITE_ALLOC)
 			continue;
 		type = json_object();
-		json_object_set_new(type, "name", text(site->name));
+		json_object_set_new(type, "name", json_text(site->name));
 		json_object_set_new(type, "live_bytes", json_integer(model_live_bytes(site->sum, site->max)));
 		json_object_set_new(type, "live_count", json_integer(model_live_bytes(site->count, site->min)));
 		json_object_set_new(type, "allocated_bytes", number(site->sum));
@@ -193,7 +192,7 @@ static json_t *tasks(const struct model *model)
 		json_t *out = json_object();
 
 		json_object_set_new(out, "id", number(task->id));
-		json_object_set_new(out, "name", text(task->name));
+		json_object_set_new(out, "name", json_text(task->name));
 		json_object_set_new(out, "thread_id", number(task->thread_id));
 		json_object_set_new(out, "live_bytes", json_integer(task->live_bytes));
 		json_object_set_new(out, "live_count", json_integer(task->live_count));
@@ -215,12 +214,12 @@ static json_t *classes(const struct model *model)
 		if (!class->is_defined)
 			continue;
 		out = json_object();
-		json_object_set_new(out, "name", text(class->name));
-		json_object_set_new(out, "help", text(class->help));
+		json_object_set_new(out, "name", json_text(class->name));
+		json_object_set_new(out, "help", json_text(class->help));
 		json_object_set_new(out, "level", json_string(level_name(class->level)));
 		json_object_set_new(out, "own_level", json_string(level_name(class->own_level)));
 		json_object_set_new(out, "leases", number(class->leases));
-		json_object_set_new(out, "set_by", text(class->set_by));
+		json_object_set_new(out, "set_by", json_text(class->set_by));
 		json_object_set_new(out, "keep_one_in", number(class->keep > 1 ? class->keep : 1));
 		json_object_set_new(out, "most_per_s", class->per_second ? number(class->per_second) : json_null());
 		json_object_set_new(out, "emitted", number(class->emitted));
@@ -308,7 +307,7 @@ static json_t *frames(const struct model *model)
 			json_object_set_new(logs, severity_name(severity), number(frame->logs[severity]));
 		for (int part = 0; part < 4; part++)
 			json_object_set_new(over_parts, parts[part], number(frame->broke[part]));
-		json_object_set_new(out, "name", text(site ? site->name : ""));
+		json_object_set_new(out, "name", json_text(site ? site->name : ""));
 		json_object_set_new(out, "number", number(frame->number));
 		json_object_set_new(out, "seen", number(frame->seen));
 		json_object_set_new(out, "missed", number(frame->missed));
@@ -331,11 +330,11 @@ static json_t *target_head(const struct model *model)
 	const struct model_target *target = model_target(model);
 	json_t *out = json_object();
 
-	json_object_set_new(out, "name", text(target->name));
+	json_object_set_new(out, "name", json_text(target->name));
 	json_object_set_new(out, "pid", number(target->pid));
-	json_object_set_new(out, "host", text(target->host));
+	json_object_set_new(out, "host", json_text(target->host));
 	json_object_set_new(out, "uid", number(target->uid));
-	json_object_set_new(out, "libtelem", text(target->version));
+	json_object_set_new(out, "libtelem", json_text(target->version));
 	json_object_set_new(out, "protocol", number(target->major));
 	return out;
 }

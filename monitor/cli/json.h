@@ -2,10 +2,13 @@
 #ifndef TELEM_MONITOR_CLI_JSON_H
 #define TELEM_MONITOR_CLI_JSON_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "monitor/session/target.h"
 
-/* Writes one object on one line; state is what line_state() returns. Returns 0 or -EIO. */
+/* Returns a text as JSON can hold it: only invalid UTF-8 is replaced. The caller owns it. */
+json_t *json_text(const char *from);
+/* Writes one object on one line and flushes it; state is what line_state() returns. Returns 0 or -EIO. */
 int json_write(const struct target *target, const char *state, FILE *out);
 #endif

@@ -73,7 +73,6 @@ void line_print(const struct target *target)
 	}
 	printf("%-8s  %8s  %8s %5s %5.2f %6s %5s %8s %4s %-6s %7s %s\n", clock, memory, alloc, gc, totals->gc_share * 100,
 	       tasks, events, wire, lost, line_state(target), p99, name);
-	fflush(stdout);
 }
 
 void line_print_header(void)

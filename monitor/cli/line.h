@@ -6,7 +6,7 @@
 
 /* Prints the names of the columns to standard output. */
 void line_print_header(void);
-/* Prints the figures of the latest tick to standard output and flushes it; ferror(stdout) tells of a failure. */
+/* Prints the figures of the latest tick to standard output. */
 void line_print(const struct target *target);
 /* Returns the state in one word: "connecting", "live", "lost", "ended" or "replay". Static. */
 const char *line_state(const struct target *target);

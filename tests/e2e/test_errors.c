@@ -351,6 +351,41 @@ static void wrong_options(void **state)
 		     "telemtop: unix:: a path is missing\n  For example: fifo:/tmp/app.telem or unix:/tmp/app.sock\n");
 }
 
+/* ---- what is printed ---- */
+
+/* The byte that begins an escape sequence must not reach a terminal, from whatever name it comes. */
+static void names_are_made_harmless(void **state)
+{
+	struct fixture *fixture = *state;
+	struct proc *demo = demo_start(fixture);
+	const char *path = fixture_path(fixture, "odd\033[31m.telem");
+	struct said said;
+
+	assert_error(telemtop("once", "odd\033[31m"), 3, "telemtop: odd\xc2\xb7[31m: no monitored program has this name");
+	assert_error(telemtop("--odd\033[31m"), 2,
+		     "telemtop: unknown option: \"--odd\xc2\xb7[31m\"\n  telemtop --help lists them.\n");
+	said = telemtop("record", "-d", "0.1", "--for", "500ms", "-o", path, pid_of(demo));
+	assert_error(said, 0, "telemtop: recording into %s/odd\xc2\xb7[31m.telem; ^C ends it\n", fixture->dir);
+	said = telemtop("set", "--keep", pid_of(demo), "odd\033[31m=all");
+	assert_int_equal(said.code, 2);
+	assert_null(strchr(said.err, '\033'));
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void full_disk_under_standard_output(void **state)
+{
+	static const char *const subcommands[] = { "once", "once --json", "lines -d 0.1" };
+	const char *target = pid_of(demo_start(*state)), *program = bin("telemtop");
+
+	for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+		assert_error(run("/bin/sh", "-c", fmt("exec %s %s %s >/dev/full", program, subcommands[i], target)), 10,
+			     "telemtop: standard output: cannot be written: No space left on device\n  Is the disk full?\n");
+	/* A reader that has read enough closes the pipe, which is no error. */
+	for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+		assert_error(run("/bin/sh", "-c", fmt("{ %s %s %s; echo $? >&2; } | :", program, subcommands[i], target)), 0,
+			     "0\n");
+}
+
 static void help_and_version(void **state)
 {
 	struct said said = telemtop("--help");
@@ -415,6 +450,8 @@ int main(void)
 		TEST(files_that_are_no_recordings),
 		TEST(file_that_may_not_be_read),
 		TEST(wrong_options),
+		TEST(names_are_made_harmless),
+		TEST(full_disk_under_standard_output),
 		TEST(help_and_version),
 		TEST(demo_says_what_is_wrong_with_its_command_line),
 		TEST(burst_without_its_sink_is_no_burst),
