@@ -44,26 +44,26 @@ void apply_hello(struct model *model, const struct message_hello *hello)
 	model->is_greeted = model->is_in_tick = true;
 }
 
-void apply_class(struct model *model, const struct message_class *told)
+void apply_class(struct model *model, const struct message_class *message)
 {
 	struct model_class *class;
 
-	if (told->id >= LIMIT_CLASSES || told->level > LEVEL_OWN || told->own_level > LEVEL_OWN) {
+	if (message->id >= LIMIT_CLASSES || message->level > LEVEL_OWN || message->own_level > LEVEL_OWN) {
 		model_refuse(model);
 		return;
 	}
-	class = &model->classes[told->id];
+	class = &model->classes[message->id];
 	class->is_defined = true;
-	model_text_copy(class->name, sizeof class->name, &told->name);
-	model_text_copy(class->help, sizeof class->help, &told->help);
-	class->level = (uint8_t)told->level;
-	class->own_level = (uint8_t)told->own_level;
-	class->was_off = told->was_off != 0;
-	class->leases = u32(told->leases);
-	class->keep = told->sample;
-	class->per_second = told->per_second;
-	if (told->id >= model->class_count)
-		model->class_count = (uint32_t)told->id + 1;
+	model_text_copy(class->name, sizeof class->name, &message->name);
+	model_text_copy(class->help, sizeof class->help, &message->help);
+	class->level = (uint8_t)message->level;
+	class->own_level = (uint8_t)message->own_level;
+	class->was_off = message->was_off != 0;
+	class->leases = u32(message->leases);
+	class->keep = message->sample;
+	class->per_second = message->per_second;
+	if (message->id >= model->class_count)
+		model->class_count = (uint32_t)message->id + 1;
 }
 
 /* Room for looking back is given while there is enough; then figures go without. */
@@ -71,7 +71,7 @@ static void site_room(struct model *model, struct model_site *site)
 {
 	if (site_kind_is_timed(site->kind)) {
 		site->buckets = model_take(model, BUCKET_BYTES, ROOM_FIGURES);
-		site->told_buckets = model_take(model, BUCKET_BYTES, ROOM_FIGURES);
+		site->previous_buckets = model_take(model, BUCKET_BYTES, ROOM_FIGURES);
 		site->deltas = model_take(model, DELTAS_BYTES, ROOM_WINDOWS);
 		site->heat = model_take(model, sizeof *site->heat, ROOM_TRENDS);
 		if (site->heat)
@@ -82,45 +82,45 @@ static void site_room(struct model *model, struct model_site *site)
 		series_init(site->trend);
 }
 
-static struct model_site *site_make(struct model *model, const struct message_site *told)
+static struct model_site *site_make(struct model *model, const struct message_site *message)
 {
 	struct model_site *site = model_take(model, sizeof *site, ROOM_FIGURES);
 
 	if (site)
-		site->id = (uint32_t)told->id;
+		site->id = (uint32_t)message->id;
 	if (!site || !model_site_add(model, site)) {
 		model_give(model, site, sizeof *site);
 		return NULL;
 	}
-	site->kind = u32(told->kind);
+	site->kind = u32(message->kind);
 	site_room(model, site);
 	return site;
 }
 
-void apply_site(struct model *model, const struct message_site *told)
+void apply_site(struct model *model, const struct message_site *message)
 {
-	bool is_good = told->id > 0 && told->id < LIMIT_SITES && told->class_id < LIMIT_CLASSES &&
-		       told->level <= LEVEL_OWN && told->own_level <= LEVEL_OWN;
-	struct model_site *site = is_good ? model_find_site(model, told->id) : NULL;
+	bool is_good = message->id > 0 && message->id < LIMIT_SITES && message->class_id < LIMIT_CLASSES &&
+		       message->level <= LEVEL_OWN && message->own_level <= LEVEL_OWN;
+	struct model_site *site = is_good ? model_find_site(model, message->id) : NULL;
 
 	if (is_good && !site)
-		site = site_make(model, told);
+		site = site_make(model, message);
 	if (!site) {
 		model_refuse(model);
 		return;
 	}
-	site->class_id = (uint32_t)told->class_id;
-	site->unit = u32(told->unit);
-	site->detail = u32(told->detail);
-	site->line = u32(told->line);
-	site->level = (uint8_t)told->level;
-	site->own_level = (uint8_t)told->own_level;
-	site->every = u32(told->every);
-	model_text_copy(site->name, sizeof site->name, &told->name);
-	model_text_copy(site->file, sizeof site->file, &told->file);
-	site->field_count = told->fields.count < LIMIT_FIELDS ? told->fields.count : LIMIT_FIELDS;
+	site->class_id = (uint32_t)message->class_id;
+	site->unit = u32(message->unit);
+	site->detail = u32(message->detail);
+	site->line = u32(message->line);
+	site->level = (uint8_t)message->level;
+	site->own_level = (uint8_t)message->own_level;
+	site->every = u32(message->every);
+	model_text_copy(site->name, sizeof site->name, &message->name);
+	model_text_copy(site->file, sizeof site->file, &message->file);
+	site->field_count = message->fields.count < LIMIT_FIELDS ? message->fields.count : LIMIT_FIELDS;
 	for (uint32_t i = 0; i < site->field_count; i++)
-		model_text_copy(site->fields[i], sizeof site->fields[i], &told->fields.texts[i]);
+		model_text_copy(site->fields[i], sizeof site->fields[i], &message->fields.texts[i]);
 }
 
 static void pair_remove(struct model *model, uint32_t index)
@@ -202,28 +202,28 @@ static struct model_task *task_make(struct model *model, uint64_t id)
 	return task;
 }
 
-void apply_task(struct model *model, const struct message_task *told)
+void apply_task(struct model *model, const struct message_task *message)
 {
-	struct model_task *task = model_find_task(model, told->id);
+	struct model_task *task = model_find_task(model, message->id);
 
-	if (task && told->ended && told->id >= TASK_FIRST) {
+	if (task && message->ended && message->id >= TASK_FIRST) {
 		task_end(model, task);
 		/* In a short list at once; in a long one, many together cost no more than one. */
 		if (model->ended_count * SWEEP_SHARE >= model->tasks.count)
 			tasks_sweep(model);
 		return;
 	}
-	if (told->ended)
+	if (message->ended)
 		return;
-	if (!task && told->id > TASK_ALL && told->id <= UINT32_MAX)
-		task = task_make(model, told->id);
+	if (!task && message->id > TASK_ALL && message->id <= UINT32_MAX)
+		task = task_make(model, message->id);
 	if (!task) {
 		model_refuse(model);
 		return;
 	}
 	task->greeting = model->greeting;
-	task->thread_id = told->thread_id;
-	model_text_copy(task->name, sizeof task->name, &told->name);
+	task->thread_id = message->thread_id;
+	model_text_copy(task->name, sizeof task->name, &message->name);
 }
 
 void model_line_add(struct model *model, const struct model_line *line)
@@ -232,48 +232,48 @@ void model_line_add(struct model *model, const struct model_line *line)
 }
 
 /* Is this LEVEL one that is sent again, as at an index point? Then nothing has changed that a line could tell. */
-static bool level_is_known(const struct model_class *class, const struct message_level *told)
+static bool level_is_known(const struct model_class *class, const struct message_level *message)
 {
-	return class->is_defined && class->level == told->level && class->own_level == told->own_level &&
-	       class->leases == told->leases;
+	return class->is_defined && class->level == message->level && class->own_level == message->own_level &&
+	       class->leases == message->leases;
 }
 
-void apply_level(struct model *model, const struct message_level *told)
+void apply_level(struct model *model, const struct message_level *message)
 {
-	struct model_line line = { .kind = LINE_LEVEL, .time_ns = told->time_ns };
-	struct model_site *site = told->site ? model_find_site(model, told->site) : NULL;
+	struct model_line line = { .kind = LINE_LEVEL, .time_ns = message->time_ns };
+	struct model_site *site = message->site ? model_find_site(model, message->site) : NULL;
 	char by[64];
 
-	if (told->class_id >= LIMIT_CLASSES || told->site >= LIMIT_SITES || told->level > LEVEL_OWN ||
-	    told->own_level > LEVEL_OWN) {
+	if (message->class_id >= LIMIT_CLASSES || message->site >= LIMIT_SITES || message->level > LEVEL_OWN ||
+	    message->own_level > LEVEL_OWN) {
 		model_refuse(model);
 		return;
 	}
-	model_text_copy(by, sizeof by, &told->by);
-	if (!told->site && level_is_known(&model->classes[told->class_id], told)) {
-		snprintf(model->classes[told->class_id].set_by, sizeof by, "%s", by);
+	model_text_copy(by, sizeof by, &message->by);
+	if (!message->site && level_is_known(&model->classes[message->class_id], message)) {
+		snprintf(model->classes[message->class_id].set_by, sizeof by, "%s", by);
 		return;
 	}
-	line.class_id = (uint32_t)told->class_id;
-	line.site = (uint32_t)told->site;
-	if (told->site && site) {
-		site->level = (uint8_t)told->level;
-		site->own_level = (uint8_t)told->own_level;
-	} else if (!told->site) {
-		struct model_class *class = &model->classes[told->class_id];
+	line.class_id = (uint32_t)message->class_id;
+	line.site = (uint32_t)message->site;
+	if (message->site && site) {
+		site->level = (uint8_t)message->level;
+		site->own_level = (uint8_t)message->own_level;
+	} else if (!message->site) {
+		struct model_class *class = &model->classes[message->class_id];
 
-		class->level = (uint8_t)told->level;
-		class->own_level = (uint8_t)told->own_level;
-		class->leases = u32(told->leases);
-		class->was_off |= told->level == LEVEL_OFF;
+		class->level = (uint8_t)message->level;
+		class->own_level = (uint8_t)message->own_level;
+		class->leases = u32(message->leases);
+		class->was_off |= message->level == LEVEL_OFF;
 		snprintf(class->set_by, sizeof class->set_by, "%s", by);
 		for (uint32_t i = 0; i < model->sites.count; i++) {
 			struct model_site *other = model->sites.items[i];
 
-			if (other->class_id == told->class_id && other->own_level == LEVEL_OWN)
+			if (other->class_id == message->class_id && other->own_level == LEVEL_OWN)
 				other->level = class->level;
 		}
 	}
-	snprintf(line.text, sizeof line.text, "level %s, set by %s", level_name((unsigned)told->level), by);
+	snprintf(line.text, sizeof line.text, "level %s, set by %s", level_name((unsigned)message->level), by);
 	model_line_add(model, &line);
 }

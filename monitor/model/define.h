@@ -5,10 +5,10 @@
 #include "monitor/model/store.h"
 
 void apply_hello(struct model *model, const struct message_hello *hello);
-void apply_class(struct model *model, const struct message_class *told);
-void apply_site(struct model *model, const struct message_site *told);
-void apply_task(struct model *model, const struct message_task *told);
-void apply_level(struct model *model, const struct message_level *told);
+void apply_class(struct model *model, const struct message_class *message);
+void apply_site(struct model *model, const struct message_site *message);
+void apply_task(struct model *model, const struct message_task *message);
+void apply_level(struct model *model, const struct message_level *message);
 /* After a greeting: what it did not name has ended while we did not hear. */
 void tasks_greeted(struct model *model);
 /* Cut to fit, at a character. */

@@ -113,36 +113,36 @@ static struct model_frame *frame_of(struct model *model, uint64_t site)
 	return &model->frames[i];
 }
 
-static void apply_frame(struct model *model, const struct message_frame *told)
+static void apply_frame(struct model *model, const struct message_frame *message)
 {
-	const struct model_site *site = model_find_site(model, told->site);
-	const struct list *figures = &told->figures;
+	const struct model_site *site = model_find_site(model, message->site);
+	const struct list *figures = &message->figures;
 	uint32_t pairs = figures->count >= SEVERITY_COUNT ? (figures->count - SEVERITY_COUNT) / 2 : 0;
 	struct model_frame *frame = NULL;
 
 	if (site && site->kind == SITE_SPAN && figures->count == SEVERITY_COUNT + 2 * pairs &&
 	    pairs <= LIMIT_COUNTERS_A_FRAME && row_is_good(figures->numbers, figures->count, 0))
-		frame = frame_of(model, told->site);
+		frame = frame_of(model, message->site);
 	if (!frame) {
 		model_refuse(model);
 		return;
 	}
 	/* A frame that is sent again, as at an index point, was counted when it was sent first. */
-	if (frame->seen && told->number == frame->number && told->time_ns == frame->time_ns)
+	if (frame->seen && message->number == frame->number && message->time_ns == frame->time_ns)
 		return;
 	/* Threads that end theirs at once may be told of in another order. */
-	if (frame->seen && told->number > frame->number + 1)
-		frame->missed = sum_of(frame->missed, told->number - frame->number - 1);
-	else if (frame->seen && told->number <= frame->number && frame->missed)
+	if (frame->seen && message->number > frame->number + 1)
+		frame->missed = sum_of(frame->missed, message->number - frame->number - 1);
+	else if (frame->seen && message->number <= frame->number && frame->missed)
 		frame->missed--;
-	if (told->number > frame->number)
-		frame->number = told->number;
-	frame->time_ns = told->time_ns;
-	frame->duration_ns = told->duration_ns;
-	frame->budget_ns = told->budget_ns;
-	frame->allocations = told->allocations;
-	frame->heap_bytes = told->heap_bytes;
-	frame->heap_peak = told->heap_peak;
+	if (message->number > frame->number)
+		frame->number = message->number;
+	frame->time_ns = message->time_ns;
+	frame->duration_ns = message->duration_ns;
+	frame->budget_ns = message->budget_ns;
+	frame->allocations = message->allocations;
+	frame->heap_bytes = message->heap_bytes;
+	frame->heap_peak = message->heap_peak;
 	for (uint32_t i = 0; i < SEVERITY_COUNT; i++)
 		frame->logs[i] = figures->numbers[i].bits;
 	frame->counter_count = pairs;
@@ -150,14 +150,14 @@ static void apply_frame(struct model *model, const struct message_frame *told)
 		frame->counters[i].site = u32(figures->numbers[SEVERITY_COUNT + 2 * i].bits);
 		frame->counters[i].sum = figures->numbers[SEVERITY_COUNT + 2 * i + 1].bits;
 	}
-	frame->latest_broken = told->broken;
-	frame->durations_ns[frame->seen++ % MODEL_FRAMES] = told->duration_ns;
-	if (told->broken) {
+	frame->latest_broken = message->broken;
+	frame->durations_ns[frame->seen++ % MODEL_FRAMES] = message->duration_ns;
+	if (message->broken) {
 		frame->broken++;
-		frame->broken_ns = told->time_ns;
+		frame->broken_ns = message->time_ns;
 	}
 	for (uint32_t i = 0; i < 4; i++)
-		frame->broke[i] += told->broken >> i & 1;
+		frame->broke[i] += message->broken >> i & 1;
 }
 
 static void apply_log(struct model *model, const struct message_log *log, uint32_t bytes)
@@ -229,21 +229,21 @@ static uint64_t *buckets_of(struct model *model, struct model_site *site, uint64
 	return pair ? pair->buckets : NULL;
 }
 
-static void apply_buckets(struct model *model, const struct message_buckets *told)
+static void apply_buckets(struct model *model, const struct message_buckets *message)
 {
-	struct model_site *site = model_find_site(model, told->site);
-	const struct number *pair = told->pairs.numbers;
+	struct model_site *site = model_find_site(model, message->site);
+	const struct number *pair = message->pairs.numbers;
 	uint64_t *buckets;
 
 	model->is_in_tick = true;
-	if (told->task > UINT32_MAX || told->site >= LIMIT_SITES || told->pairs.count % 2 != 0) {
+	if (message->task > UINT32_MAX || message->site >= LIMIT_SITES || message->pairs.count % 2 != 0) {
 		model_refuse(model);
 		return;
 	}
 	if (!site || !site_kind_is_timed(site->kind))
 		return;
-	buckets = buckets_of(model, site, told->task);
-	for (uint32_t i = 0; i < told->pairs.count; i += 2, pair += 2)
+	buckets = buckets_of(model, site, message->task);
+	for (uint32_t i = 0; i < message->pairs.count; i += 2, pair += 2)
 		if (!row_is_good(pair, 2, 0) || pair[0].bits >= HISTOGRAM_BUCKETS)
 			model_refuse(model);
 		else if (buckets)
@@ -432,13 +432,13 @@ void model_gap(struct model *model)
 		struct model_class *class = &model->classes[i];
 
 		model->lost_before = sum_of(model->lost_before, class->lost);
-		class->lost = class->received = class->told_received = 0;
+		class->lost = class->received = class->previous_received = 0;
 		class->has_base = false;
 	}
 	model->ring_dropped_before = model->ring_dropped;
 	model->sink_dropped_before = sum_of(model->sink_dropped_before, model->link.sink_dropped);
 	model->link.sink_dropped = 0;
-	model->has_told = false;
+	model->has_previous = false;
 	model->link.has_bye = model->link.has_books = false;
 }
 
@@ -450,7 +450,7 @@ const struct model_link *model_link(const struct model *model) { return &model->
 uint64_t model_ticks(const struct model *model) { return model->ticks; }
 uint64_t model_time_ns(const struct model *model) { return model->time_ns; }
 uint64_t model_interval_ns(const struct model *model) { return model->interval_ns; }
-bool model_is_settled(const struct model *model) { return model->has_told && !model->is_in_tick; }
+bool model_is_settled(const struct model *model) { return model->has_previous && !model->is_in_tick; }
 int64_t model_second(const struct model *model) { return (int64_t)(model->time_ns / 1000000000u); }
 uint32_t model_site_count(const struct model *model) { return model->sites.count; }
 uint32_t model_task_count(const struct model *model) { return model->tasks.count; }

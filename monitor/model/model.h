@@ -61,10 +61,10 @@ struct model_site {
 	/* level all */
 	double streamed_per_s;
 	/* private to the model */
-	uint64_t told_count, told_sum, told_max;     /* at the last tick */
-	uint64_t *buckets, *told_buckets;
+	uint64_t previous_count, previous_sum, previous_max; /* values at the last tick */
+	uint64_t *buckets, *previous_buckets;
 	struct delta **deltas;               /* [MODEL_WINDOW_S_MAX] what each second added, or NULL */
-	uint64_t received_told;
+	uint64_t previous_received;
 	int64_t forgotten_second;            /* the newest one deltas had no room for; 0: none */
 };
 
@@ -90,10 +90,11 @@ struct task_site {
 	uint32_t task, site;
 	uint64_t count, sum, min, max;
 	double rate_per_s;
-	uint64_t told_count;                 /* at the last tick */
-	uint64_t *buckets;                   /* or NULL; hold less than told_count when the target leaves them out */
+	uint64_t previous_count;             /* value at the last tick */
+	uint64_t *buckets;                   /* NULL without a distribution; they sum to less than previous_count when
+					      * the target leaves them out */
 	/* private to the model */
-	uint64_t told_sum, told_max;
+	uint64_t previous_sum, previous_max;
 	uint32_t next_site;                  /* of the same task; 0: the last */
 };
 
@@ -112,7 +113,7 @@ struct model_class {
 	double drops_per_s;
 	double cost_share;                   /* of one core, what level all costs the target now */
 	double last_events_per_s, last_bytes_per_s, last_cost_share;     /* when it was last at all */
-	uint64_t base_taken, base_dropped, told_received, told_bytes, bytes, told_dropped;
+	uint64_t base_taken, base_dropped, previous_received, previous_bytes, bytes, previous_dropped;
 	bool has_base;
 };
 

@@ -110,7 +110,7 @@ static void site_free(struct model *model, struct model_site *site)
 	model_give(model, site->trend, sizeof *site->trend);
 	model_give(model, site->heat, sizeof *site->heat);
 	model_give(model, site->buckets, BUCKET_BYTES);
-	model_give(model, site->told_buckets, BUCKET_BYTES);
+	model_give(model, site->previous_buckets, BUCKET_BYTES);
 	model_give(model, site, sizeof *site);
 }
 
@@ -205,7 +205,7 @@ static void *site_copy(const void *original, bool *failed)
 	site->trend = copy_of(from->trend, sizeof *from->trend, failed);
 	site->heat = copy_of(from->heat, sizeof *from->heat, failed);
 	site->buckets = copy_of(from->buckets, BUCKET_BYTES, failed);
-	site->told_buckets = copy_of(from->told_buckets, BUCKET_BYTES, failed);
+	site->previous_buckets = copy_of(from->previous_buckets, BUCKET_BYTES, failed);
 	site->deltas = copy_of(from->deltas, DELTAS_BYTES, failed);
 	for (int i = 0; site->deltas && i < MODEL_WINDOW_S_MAX; i++)
 		site->deltas[i] = deltas_copy(from->deltas[i], failed);

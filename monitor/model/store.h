@@ -37,7 +37,7 @@ struct model {
 	struct series series[MODEL_SERIES_COUNT];
 	struct message_snapshot snapshot;    /* the newest */
 	uint64_t ticks, time_ns, interval_ns, since_ns;      /* since_ns: of the first tick */
-	bool has_told;                       /* the last tick's figures are there to compare with */
+	bool has_previous;                   /* the previous_ fields hold the figures of the last tick */
 	bool is_in_tick;                     /* figures came that no SNAPSHOT has closed yet */
 	bool is_greeted;                     /* a HELLO came: all that is there is being told */
 	uint32_t greeting;                   /* how many of those */
@@ -45,8 +45,9 @@ struct model {
 	int window_s;
 	uint64_t wanted_interval_ns;
 	uint64_t mark_ns;
-	uint64_t told_cpu_ns, told_telem_cpu_ns;
-	uint64_t told_bytes, told_blocks, told_events, told_losses;
+	/* Values at the last tick. */
+	uint64_t previous_cpu_ns, previous_telem_cpu_ns;
+	uint64_t previous_bytes, previous_blocks, previous_events, previous_losses;
 	uint64_t lost_before, sink_dropped_before;   /* on former connections */
 	uint64_t lost_raw;                   /* taken since we joined, but not received */
 	uint64_t ring_dropped, ring_dropped_before;  /* at the source, since we joined */

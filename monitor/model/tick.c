@@ -44,7 +44,7 @@ static void quantiles_of(const uint64_t *buckets, const struct model_site *site,
 void site_window(const struct model *model, struct model_site *site)
 {
 	uint64_t buckets[HISTOGRAM_BUCKETS];
-	double told_s = (double)(model->time_ns - model->since_ns) / 1e9, interval_s = (double)model->interval_ns / 1e9;
+	double elapsed_s = (double)(model->time_ns - model->since_ns) / 1e9, interval_s = (double)model->interval_ns / 1e9;
 	double window_s = model->window_s > interval_s ? model->window_s : interval_s;
 
 	if (!site->buckets || !model_window_buckets(model, site, buckets)) {
@@ -53,8 +53,8 @@ void site_window(const struct model *model, struct model_site *site)
 		return;
 	}
 	quantiles_of(buckets, site, &site->window);
-	if (window_s > told_s)
-		window_s = told_s;
+	if (window_s > elapsed_s)
+		window_s = elapsed_s;
 	site->window.rate_per_s = model->window_s == 0 || window_s <= 0 ? site->rate_per_s
 									: (double)site->window.count / window_s;
 }
@@ -125,12 +125,12 @@ static void site_delta(struct model *model, struct model_site *site, int64_t fro
 	uint64_t added[HISTOGRAM_BUCKETS];
 	struct quantiles tick;
 
-	if (!site->buckets || !site->told_buckets)
+	if (!site->buckets || !site->previous_buckets)
 		return;
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-		added[i] = site->buckets[i] > site->told_buckets[i] ? site->buckets[i] - site->told_buckets[i] : 0;
-	memcpy(site->told_buckets, site->buckets, BUCKET_BYTES);
-	if (!model->has_told)
+		added[i] = site->buckets[i] > site->previous_buckets[i] ? site->buckets[i] - site->previous_buckets[i] : 0;
+	memcpy(site->previous_buckets, site->buckets, BUCKET_BYTES);
+	if (!model->has_previous)
 		return;
 	quantiles_of(added, site, &tick);
 	if (site->heat)
@@ -141,26 +141,26 @@ static void site_delta(struct model *model, struct model_site *site, int64_t fro
 		delta_add(model, site, added, second);
 }
 
-static double per_s(uint64_t now, uint64_t told, double seconds)
+static double per_s(uint64_t now, uint64_t previous, double seconds)
 {
-	return seconds > 0 && now >= told ? (double)(now - told) / seconds : 0;
+	return seconds > 0 && now >= previous ? (double)(now - previous) / seconds : 0;
 }
 
 static void site_tick(struct model *model, struct model_site *site, double seconds, int64_t from_second, int64_t second)
 {
 	const struct model_class *class = &model->classes[site->class_id];
 
-	if (model->has_told) {
-		site->rate_per_s = per_s(site->count, site->told_count, seconds);
-		site->sum_per_s = site->kind == SITE_GAUGE ? 0 : per_s(site->sum, site->told_sum, seconds);
-		site->free_per_s = model_is_memory(site) ? per_s(site->max, site->told_max, seconds) : 0;
-		site->streamed_per_s = per_s(site->received, site->received_told, seconds);
+	if (model->has_previous) {
+		site->rate_per_s = per_s(site->count, site->previous_count, seconds);
+		site->sum_per_s = site->kind == SITE_GAUGE ? 0 : per_s(site->sum, site->previous_sum, seconds);
+		site->free_per_s = model_is_memory(site) ? per_s(site->max, site->previous_max, seconds) : 0;
+		site->streamed_per_s = per_s(site->received, site->previous_received, seconds);
 	}
 	site->is_rough = model_is_memory(site) && class->was_off;
 	if (model_is_timed(site)) {
 		site_delta(model, site, from_second, second);
 		site_window(model, site);
-		site->is_rough = site->every > 1 || !site->buckets || !site->told_buckets ||
+		site->is_rough = site->every > 1 || !site->buckets || !site->previous_buckets ||
 				 (model->window_s && !site->deltas) ||
 				 (site->forgotten_second && site->forgotten_second > second - model->window_s &&
 				  model->window_s);
@@ -169,18 +169,18 @@ static void site_tick(struct model *model, struct model_site *site, double secon
 			   model_is_memory(site) ? (double)model_live_bytes(site->sum, site->max)
 			   : site->kind == SITE_GAUGE ? (double)(int64_t)site->sum : site->rate_per_s);
 	}
-	site->told_count = site->count;
-	site->told_sum = site->sum;
-	site->told_max = site->max;
-	site->received_told = site->received;
+	site->previous_count = site->count;
+	site->previous_sum = site->sum;
+	site->previous_max = site->max;
+	site->previous_received = site->received;
 }
 
 static void class_tick(struct model *model, struct model_class *class, double seconds)
 {
-	if (model->has_told) {
-		class->events_per_s = per_s(class->received, class->told_received, seconds);
-		class->bytes_per_s = per_s(class->bytes, class->told_bytes, seconds);
-		class->drops_per_s = per_s(class->dropped, class->told_dropped, seconds);
+	if (model->has_previous) {
+		class->events_per_s = per_s(class->received, class->previous_received, seconds);
+		class->bytes_per_s = per_s(class->bytes, class->previous_bytes, seconds);
+		class->drops_per_s = per_s(class->dropped, class->previous_dropped, seconds);
 		class->cost_share = class->events_per_s * (double)model->link.event_cost_ps / 1e12;
 		if (class->level == LEVEL_ALL && class->events_per_s > 0) {
 			class->last_events_per_s = class->events_per_s;
@@ -188,36 +188,36 @@ static void class_tick(struct model *model, struct model_class *class, double se
 			class->last_cost_share = class->cost_share;
 		}
 	}
-	class->told_received = class->received;
-	class->told_bytes = class->bytes;
-	class->told_dropped = class->dropped;
+	class->previous_received = class->received;
+	class->previous_bytes = class->bytes;
+	class->previous_dropped = class->dropped;
 }
 
 static void pair_tick(const struct model *model, struct task_site *pair, const struct model_site *site, double seconds)
 {
 	struct model_task *task = model_find_task(model, pair->task);
 	/* What a task takes along when it ends did not happen now. */
-	bool has_rates = model->has_told && pair->task != TASK_ENDED;
+	bool has_rates = model->has_previous && pair->task != TASK_ENDED;
 
-	pair->rate_per_s = has_rates ? per_s(pair->count, pair->told_count, seconds) : 0;
+	pair->rate_per_s = has_rates ? per_s(pair->count, pair->previous_count, seconds) : 0;
 	if (task && site->kind == SITE_ALLOC) {
 		task->live_bytes = signed_sum_of(task->live_bytes, model_live_bytes(pair->sum, pair->max));
 		task->live_count = signed_sum_of(task->live_count, model_live_bytes(pair->count, pair->min));
 		task->alloc_bytes = sum_of(task->alloc_bytes, pair->sum);
 		task->alloc_count = sum_of(task->alloc_count, pair->count);
 		if (has_rates) {
-			task->alloc_per_s += per_s(pair->sum, pair->told_sum, seconds);
-			task->free_per_s += per_s(pair->max, pair->told_max, seconds);
+			task->alloc_per_s += per_s(pair->sum, pair->previous_sum, seconds);
+			task->free_per_s += per_s(pair->max, pair->previous_max, seconds);
 		}
 	}
 	if (task) {
 		task->events_per_s += site->kind == SITE_TAG ? 0 : pair->rate_per_s;
-		if (pair->count != pair->told_count)
+		if (pair->count != pair->previous_count)
 			task->last_ns = model->time_ns;
 	}
-	pair->told_count = pair->count;
-	pair->told_sum = pair->sum;
-	pair->told_max = pair->max;
+	pair->previous_count = pair->count;
+	pair->previous_sum = pair->sum;
+	pair->previous_max = pair->max;
 }
 
 static void tasks_tick(struct model *model, double seconds, int64_t from_second, int64_t second)
@@ -253,9 +253,9 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 	*totals = (struct model_totals){ .rss_bytes = snapshot->rss_bytes, .cpu_ns = snapshot->cpu_ns,
 					 .thread_count = snapshot->thread_count, .telem_cpu_ns = snapshot->telem_cpu_ns,
 					 .telem_bytes = snapshot->telem_bytes };
-	if (model->has_told && seconds > 0) {
-		totals->cpu_share = per_s(snapshot->cpu_ns, model->told_cpu_ns, seconds) / 1e9;
-		totals->telem_cpu_share = per_s(snapshot->telem_cpu_ns, model->told_telem_cpu_ns, seconds) / 1e9;
+	if (model->has_previous && seconds > 0) {
+		totals->cpu_share = per_s(snapshot->cpu_ns, model->previous_cpu_ns, seconds) / 1e9;
+		totals->telem_cpu_share = per_s(snapshot->telem_cpu_ns, model->previous_telem_cpu_ns, seconds) / 1e9;
 	}
 	for (uint32_t i = 0; i < model->sites.count; i++) {
 		const struct model_site *site = model->sites.items[i];
@@ -291,8 +291,8 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 		totals->gc_per_s = pauses_per_s;
 		totals->gc_share = pause_share;
 	}
-	model->told_cpu_ns = snapshot->cpu_ns;
-	model->told_telem_cpu_ns = snapshot->telem_cpu_ns;
+	model->previous_cpu_ns = snapshot->cpu_ns;
+	model->previous_telem_cpu_ns = snapshot->telem_cpu_ns;
 }
 
 static void link_tick(struct model *model, const struct message_snapshot *snapshot, double seconds)
@@ -302,18 +302,18 @@ static void link_tick(struct model *model, const struct message_snapshot *snapsh
 
 	link->event_cost_ps = snapshot->event_cost_ps;
 	link->ring_permille = snapshot->ring_permille;
-	if (model->has_told) {
-		link->bytes_per_s = per_s(link->bytes, model->told_bytes, seconds);
-		link->blocks_per_s = per_s(link->blocks, model->told_blocks, seconds);
-		link->events_per_s = per_s(link->events, model->told_events, seconds);
-		link->drops_per_s = per_s(losses, model->told_losses, seconds);
-		if (losses > model->told_losses)
+	if (model->has_previous) {
+		link->bytes_per_s = per_s(link->bytes, model->previous_bytes, seconds);
+		link->blocks_per_s = per_s(link->blocks, model->previous_blocks, seconds);
+		link->events_per_s = per_s(link->events, model->previous_events, seconds);
+		link->drops_per_s = per_s(losses, model->previous_losses, seconds);
+		if (losses > model->previous_losses)
 			link->last_loss_ns = snapshot->time_ns;
 	}
-	model->told_bytes = link->bytes;
-	model->told_blocks = link->blocks;
-	model->told_events = link->events;
-	model->told_losses = losses;
+	model->previous_bytes = link->bytes;
+	model->previous_blocks = link->blocks;
+	model->previous_events = link->events;
+	model->previous_losses = losses;
 }
 
 void apply_snapshot(struct model *model, const struct message_snapshot *snapshot)
@@ -328,7 +328,7 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 	if (snapshot->time_ns < before_ns)
 		return;
 	model->snapshot = *snapshot;
-	if (model->has_told) {
+	if (model->has_previous) {
 		/* A greeting's: no tick of its own, or who lost most would tick most. */
 		if (snapshot->interval_ns == 0)
 			return;
@@ -357,10 +357,10 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 	series_put(&model->series[MODEL_MEMORY], from_second, second, (double)model->totals.live_bytes);
 	series_put(&model->series[MODEL_RSS], from_second, second, (double)model->totals.rss_bytes);
 	series_put(&model->series[MODEL_LAG], from_second, second, model->link.lag_ns);
-	if (model->has_told) {
+	if (model->has_previous) {
 		series_put(&model->series[MODEL_EVENTS], from_second, second, model->totals.events_per_s);
 		series_put(&model->series[MODEL_WIRE], from_second, second, model->link.bytes_per_s);
 		series_put(&model->series[MODEL_LOSS], from_second, second, model->link.drops_per_s);
 	}
-	model->has_told = true;
+	model->has_previous = true;
 }

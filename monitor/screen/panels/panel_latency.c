@@ -554,7 +554,7 @@ static double pair_quantile(const struct task_site *pair, uint32_t permille)
 		total += pair->buckets[i];
 	/* A program with many tasks goes on telling their counts, but no buckets: those are old
 	 * then. The latest value or two may still be on their way into them. */
-	if (total == 0 || total + 2 < pair->told_count)
+	if (total == 0 || total + 2 < pair->previous_count)
 		return NAN;
 	/* In the middle of its bucket, but never past what was really seen. */
 	return fmax(fmin((double)histogram_quantile(pair->buckets, total, permille), (double)pair->max), (double)pair->min);
