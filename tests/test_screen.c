@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "monitor/cli/headless.h"
 #include "monitor/screen/keys.h"
 #include "monitor/screen/screen.h"
 #include "tests/support/figures.h"
@@ -213,6 +214,86 @@ static void live_shows_the_program(void **state)
 	(void)state;
 	assert_string_equal(badge(), "LIVE 1 s");
 	golden("live");
+}
+
+/* What `telemtop lines` prints for this target. Caller frees. */
+static char *lines(void)
+{
+	struct headless headless = { .options = &options, .command = &lines_command, .target = target };
+	FILE *out = tmpfile();
+	char *text = calloc(1, 1000);
+	int terminal;
+
+	fflush(stdout);
+	terminal = dup(STDOUT_FILENO);
+	dup2(fileno(out), STDOUT_FILENO);
+	lines_command.change(&headless, true);
+	dup2(terminal, STDOUT_FILENO);
+	close(terminal);
+	rewind(out);
+	assert_true(fread(text, 1, 999, out) > 0);
+	fclose(out);
+	return text;
+}
+
+static void shows(char *text, const char *wanted)
+{
+	if (!strstr(text, wanted))
+		fail_msg("\"%s\" is not in:\n%s", wanted, text);
+	free(text);
+}
+
+/* A SNAPSHOT of a program that has 5 MiB resident. */
+static void tick(uint64_t number, uint64_t time_ns)
+{
+	struct message snapshot = { .kind = KIND_SNAPSHOT };
+
+	snapshot.snapshot = (struct message_snapshot){ .tick = number, .time_ns = time_ns, .interval_ns = STORY_SECOND,
+						       .rss_bytes = 5 << 20 };
+	model_apply(target.session.model, &snapshot, 0);
+}
+
+static void typed_memory_that_was_freed_is_0_bytes_everywhere(void **state)
+{
+	struct model *model;
+
+	(void)state;
+	for (int site = STORY_NODE; site <= STORY_LEAF; site++)
+		for (int task = 0; task < STORY_TASKS; task++) {
+			uint64_t *four = story.sums[task][site];
+
+			four[2] = four[0];      /* as many frees as allocations, and as many bytes */
+			four[3] = four[1];
+		}
+	story_greet(&story);
+	hear_story();
+	model = target.session.model;
+	tick(story.tick + 1, story.now_ns + STORY_SECOND);
+	assert_true(model_has_typed_memory(model));
+	assert_int_equal(model_totals(model)->live_bytes, 0);
+	assert_true(model_totals(model)->alloc_per_s == 0);
+	shows(drawn(80, 24, GLYPHS_BLOCKS), "\nmem 0 ");
+	shows(drawn(39, 8, GLYPHS_BLOCKS), "0\nrequest ");
+	screen.panel = 1;
+	shows(drawn(80, 24, GLYPHS_BLOCKS), "\nmem 0 ");
+	shows(lines(), "         0         0 ");
+}
+
+static void without_typed_memory_the_kernel_counts(void **state)
+{
+	struct model *model = target.session.model;
+	struct message hello = { .kind = KIND_HELLO };
+
+	(void)state;
+	/* Another program has taken its place, and types nothing. */
+	hello.hello = (struct message_hello){ .major = 1, .stream = 9, .name = text_of("untyped"),
+					      .mono_ns = STORY_FIRST_NS };
+	model_apply(model, &hello, 0);
+	for (uint64_t number = 1; number <= 3; number++)
+		tick(number, STORY_FIRST_NS + number * STORY_SECOND);
+	assert_false(model_has_typed_memory(model));
+	shows(drawn(80, 24, GLYPHS_BLOCKS), "\nmem 5.00 MiB ");
+	shows(lines(), " 5.00 MiB ");
 }
 
 static void stale_is_more_than_3_ticks_and_a_second_without_a_byte(void **state)
@@ -1026,7 +1107,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		EMPTY(connecting_says_to_what_and_how_long), TEST(live_shows_the_program),
-		TEST(stale_is_more_than_3_ticks_and_a_second_without_a_byte), TEST(lagging_says_by_how_much),
+		TEST(typed_memory_that_was_freed_is_0_bytes_everywhere),
+		TEST(without_typed_memory_the_kernel_counts), TEST(stale_is_more_than_3_ticks_and_a_second_without_a_byte),
+		TEST(lagging_says_by_how_much),
 		TEST(lost_keeps_the_last_picture), TEST(ended_says_whether_it_said_goodbye),
 		TEST(frozen_holds_the_picture_while_figures_come_in), TEST(frozen_survives_that_the_program_is_replaced),
 		TEST(names_from_the_stream_are_clean_on_every_screen), TEST(no_size_is_too_small),

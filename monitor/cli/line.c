@@ -36,14 +36,6 @@ static const struct model_site *worst(const struct model *model)
 	return found;
 }
 
-static bool has_types(const struct model *model)
-{
-	for (uint32_t i = 0; i < model_site_count(model); i++)
-		if (model_site(model, i)->kind == SITE_ALLOC && model_site(model, i)->count > 0)
-			return true;
-	return false;
-}
-
 void line_print(const struct target *target)
 {
 	const struct model *model = target->session.model;
@@ -58,7 +50,7 @@ void line_print(const struct target *target)
 		running += model_task(model, i)->events_per_s > 0;
 	snprintf(tasks, sizeof tasks, "%u/%u", running, model_task_count(model));
 	units_clock(clock, model_real_ns(model, model_time_ns(model)), 0);
-	units_bytes(memory, has_types(model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
+	units_bytes(memory, model_has_typed_memory(model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
 	units_bytes(alloc, totals->alloc_per_s);
 	units_count(gc, totals->gc_per_s);
 	units_count(events, totals->events_per_s);

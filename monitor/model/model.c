@@ -459,6 +459,14 @@ uint32_t model_task_site_count(const struct model *model) { return model->task_s
 int model_window(const struct model *model) { return model->window_s; }
 uint64_t model_mark_ns(const struct model *model) { return model->mark_ns; }
 
+bool model_has_typed_memory(const struct model *model)
+{
+	for (uint32_t i = 0; i < model_site_count(model); i++)
+		if (model_site(model, i)->kind == SITE_ALLOC && model_site(model, i)->count > 0)
+			return true;
+	return false;
+}
+
 int64_t model_real_ns(const struct model *model, uint64_t time_ns)
 {
 	return (int64_t)(model->target.real_ns + (time_ns - model->target.mono_ns));

@@ -248,6 +248,9 @@ static inline bool model_is_memory(const struct model_site *site)
 {
 	return site->kind == SITE_ALLOC || site->kind == SITE_TAG;
 }
+/* Whether some allocation type ever counted an allocation. While this is true "memory" on a screen means the live typed
+ * bytes, also when all of them were freed and 0 are left; else it means the resident bytes that the kernel counts. */
+bool model_has_typed_memory(const struct model *model);
 static inline bool model_is_timed(const struct model_site *site) { return site_kind_is_timed(site->kind); }
 /* Named series of the whole: memory (live typed bytes), resident bytes, events and wire bytes a second, losses. */
 enum model_series { MODEL_MEMORY, MODEL_RSS, MODEL_EVENTS, MODEL_WIRE, MODEL_LOSS, MODEL_LAG, MODEL_SERIES_COUNT };

@@ -358,7 +358,7 @@ static void draw_pulse(const struct screen *screen, const struct canvas *canvas)
 	const struct model *model = screen_model(screen);
 	const struct model_link *link = model_link(model);
 	const struct model_totals *totals = model_totals(model);
-	bool has_types = totals->live_bytes != 0 || totals->alloc_per_s > 0;
+	bool has_types = model_has_typed_memory(model);
 	char figure[UNITS_BYTES], part[120];
 	uint32_t on = 0, defined = 0;
 	int x = 0;
@@ -535,7 +535,7 @@ static void draw_plain(const struct screen *screen, const struct canvas *canvas)
 			worst = site;
 	}
 	if (model_ticks(model)) {
-		units_bytes(figure, totals->live_bytes ? (double)totals->live_bytes : (double)totals->rss_bytes);
+		units_bytes(figure, model_has_typed_memory(model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
 		canvas_text(canvas, 0, y++, STYLE(ROLE_TEXT), figure);
 	}
 	if (worst) {

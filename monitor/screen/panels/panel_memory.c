@@ -194,18 +194,10 @@ static const struct panel_list *list_of(int tab)
 	return tab == TAB_TASK ? &task_list : tab == TAB_TAG ? &tag_list : &type_list;
 }
 
-/* Typed bytes once there are any, else what the kernel counts. */
-static bool is_typed(const struct model *model)
-{
-	for (uint32_t i = 0; i < model_site_count(model); i++)
-		if (model_site(model, i)->kind == SITE_ALLOC && model_site(model, i)->count > 0)
-			return true;
-	return false;
-}
-
+/* Live typed bytes once there ever were any, else what the kernel counts. */
 static const struct series *chart_series(const struct model *model)
 {
-	return model_series(model, is_typed(model) ? MODEL_MEMORY : MODEL_RSS);
+	return model_series(model, model_has_typed_memory(model) ? MODEL_MEMORY : MODEL_RSS);
 }
 
 /* "12.1 ms"; "–" without one. */
@@ -648,7 +640,7 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 
 	if (reason_text(text, sizeof text, model, view, need, canvas_glyphs(canvas))) {
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
-		if (!view->nothing && !is_typed(model))
+		if (!view->nothing && !model_has_typed_memory(model))
 			y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT),
 				      "The chart shows resident memory, as the kernel counts it.");
 	}
@@ -660,7 +652,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	struct panel_rows rows = list_rows(list_of(tab_of(view)), model, view);
 	struct memory_table memory = { .model = model, .rows = &rows, .tab = tab_of(view), .glyphs = canvas_glyphs(canvas) };
 	int height = canvas->height_cells, plot_rows = chart_rows(height), y = 1;
-	bool has_holders = height >= 10 && rows.count > 0 && is_typed(model);
+	bool has_holders = height >= 10 && rows.count > 0 && model_has_typed_memory(model);
 	struct table_drawn drawn;
 	struct canvas part;
 
@@ -767,14 +759,14 @@ static void draw_chart_title(const struct model *model, const char *by, int seco
 	char title[64], label[96], left[128];
 
 	panel_title(title, '1', "Memory");
-	snprintf(left, sizeof left, "%s%s", title, is_typed(model) ? by : " (resident)");
+	snprintf(left, sizeof left, "%s%s", title, model_has_typed_memory(model) ? by : " (resident)");
 	chart_label(label, model, seconds);
 	title_draw(canvas, left, label, window_name(seconds));
 }
 
 void memory_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas)
 {
-	bool has_types = is_typed(model);
+	bool has_types = model_has_typed_memory(model);
 	int lines = canvas->height_cells < 5 ? 0 : canvas->height_cells < 6 ? 1 : 2;
 	struct canvas plot;
 

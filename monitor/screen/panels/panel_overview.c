@@ -404,7 +404,7 @@ static void draw_plain(const struct overview *overview, const struct canvas *can
 	char text[UNITS_BYTES], name[NAME_BYTES], figure[UNITS_BYTES];
 	int y = 0;
 
-	units_bytes(text, (double)(totals->live_bytes > 0 ? (uint64_t)totals->live_bytes : totals->rss_bytes));
+	units_bytes(text, model_has_typed_memory(overview->model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
 	canvas_text(canvas, 0, y++, STYLE(ROLE_TEXT), text);
 	for (int i = 0; i < rows.count && y < canvas->height_cells; i++) {
 		const struct model_site *site = model_site_by_id(overview->model, rows.rows[i].id);

@@ -19,15 +19,10 @@ enum {
 
 /* ---- tasks ---- */
 
-static bool has_memory(const struct model *model)
-{
-	return model_totals(model)->live_bytes != 0 || model_totals(model)->alloc_per_s > 0;
-}
-
 /* By what they hold; where nothing is known of that, by what they do. */
 static void collect_tasks(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
 {
-	bool by_memory = has_memory(model);
+	bool by_memory = model_has_typed_memory(model);
 
 	(void)view;
 	for (uint32_t i = 0; i < model_task_count(model); i++) {
@@ -136,7 +131,7 @@ void tasks_draw_small(const struct model *model, const struct panel_view *view, 
 			.column_count = (int)(sizeof columns / sizeof *columns),
 			.row_count = rows.count,
 			.cursor = -1,
-			.sort_column = has_memory(model) ? 3 : 1,
+			.sort_column = model_has_typed_memory(model) ? 3 : 1,
 			.cell = task_cell,
 			.draw = task_draw,
 			.arg = &tasks,
