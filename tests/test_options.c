@@ -221,10 +221,13 @@ static void intervals_have_bounds(void **state)
 
 static void wrong_values_say_what_would_be_right(void **state)
 {
+	char list[256], panel_todo[300];
+
 	(void)state;
-	bad("-p 10 x", "bad panel: \"10\"",
-	    "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes), 8 (link) or 9 (frames).");
-	bad("-p x", "bad panel: \"x\"", "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes), 8 (link) or 9 (frames).");
+	panels_list(list, sizeof list);
+	snprintf(panel_todo, sizeof panel_todo, "Give %s.", list);
+	bad("-p 10 x", "bad panel: \"10\"", panel_todo);
+	bad("-p x", "bad panel: \"x\"", panel_todo);
 	bad("lines -n 0 x", "bad number of lines: \"0\"", "Give 1 or more.");
 	bad("lines -n 99999999999999999999 x", "bad number of lines: \"99999999999999999999\"", "Give 1 or more.");
 	bad("--wait=0 x", "bad time to wait: \"0\"", "Give seconds: --wait=10");

@@ -490,7 +490,7 @@ static char *cursor_row(const struct panel *panel, const struct model *model)
 
 static bool press(const struct panel *panel, const struct model *model, int key)
 {
-	return panel->key(model, &view, key);
+	return panel_press(panel, model, &view, key);
 }
 
 /* ---- the pictures ---- */
@@ -963,7 +963,7 @@ static void a_frame_opens_its_span_in_latency(void **state)
 {
 	(void)state;
 	assert_true(press(&panel_frames, looping, KEYCODE_ENTER));
-	assert_int_equal(view.go, '2');
+	assert_ptr_equal(view.go, &panel_latency);
 	assert_int_equal(view.go_id, LOOP);
 	press(&panel_frames, looping, KEYCODE_DOWN);
 	press(&panel_frames, looping, KEYCODE_DOWN);
@@ -973,9 +973,9 @@ static void a_frame_opens_its_span_in_latency(void **state)
 	assert_true(view.wish.is_set);
 	assert_int_equal(view.wish.site, AUDIO);
 	assert_int_equal(view.wish.level, LEVEL_ALL);
-	view.go = 0;
+	view.go = NULL;
 	assert_true(press(&panel_frames, empty, KEYCODE_ENTER));
-	assert_int_equal(view.go, 0);
+	assert_null(view.go);
 }
 
 static void the_chosen_frame_is_the_one_below(void **state)
@@ -1273,7 +1273,7 @@ static void enter_on_the_overview_goes_to_latency(void **state)
 	snprintf(view.filter, sizeof view.filter, "query");
 	press(&panel_overview, busy, KEYCODE_DOWN);
 	assert_true(press(&panel_overview, busy, KEYCODE_ENTER));
-	assert_int_equal(view.go, '2');
+	assert_ptr_equal(view.go, &panel_latency);
 	assert_int_equal(view.go_id, QUERY);
 }
 
@@ -1433,17 +1433,179 @@ static void keys_of_nothing_do_no_harm(void **state)
 			press(panels[i], empty, key);
 }
 
+static bool both_apply(enum panel_while a, enum panel_while b)
+{
+	return a == b || a == PANEL_ALWAYS || b == PANEL_ALWAYS;
+}
+
 static void panels_have_keys_of_their_own(void **state)
 {
 	(void)state;
 	for (int i = 0; panels[i]; i++) {
-		assert_ptr_equal(panel_find(panels[i]->digit), panels[i]);
+		assert_true(i < PANELS_MAX);
+		assert_non_null(panels[i]->name);
 		assert_non_null(panels[i]->help);
-		assert_non_null(panels[i]->footer);
-		for (int j = 0; panels[i]->keys[j]; j++)
-			assert_non_null(strchr(panels[i]->keys[j], '\t'));
+		assert_non_null(panels[i]->draw);
+		assert_null(panels[i]->of);
+		if (panels[i]->digit)           /* and no other panel has it */
+			assert_ptr_equal(panel_find(panels[i]->digit), panels[i]);
+		for (const struct panel_key *row = panels[i]->keys; row && row->key; row++) {
+			assert_true(row->run || row->footer || row->help);
+			assert_int_equal(row->help != NULL, row->help_keys != NULL);
+			for (const struct panel_key *next = row + 1; row->run && next->key; next++)
+				if (next->run && both_apply(row->applies, next->applies))
+					assert_true(next->key != row->key && next->key != row->other && (!next->other ||
+						    (next->other != row->key && next->other != row->other)));
+		}
 	}
 	assert_null(panel_find('~'));
+	assert_null(panel_find(0));
+}
+
+static void draw_name(const struct model *model, struct panel_view *panel_view, const struct canvas *canvas)
+{
+	(void)model;
+	(void)panel_view;
+	canvas_text(canvas, 0, 0, STYLE(ROLE_TEXT), "locks");
+}
+
+/* What a panel may leave out: digit, keys, key(), small form. */
+static void a_panel_needs_a_name_a_help_line_and_a_picture(void **state)
+{
+	static const struct panel least = { .name = "Locks", .help = "time spent waiting for locks", .draw = draw_name };
+	struct canvas canvas;
+	char title[64], *text;
+
+	(void)state;
+	check_shows(&least, busy, 80, 20, "locks");
+	assert_false(press(&least, busy, 'x'));
+	assert_false(press(&least, busy, 0));
+	panel_title(title, &least);
+	assert_string_equal(title, "Locks");
+	backing = canvas_text_new(80, 20, GLYPHS_BLOCKS);
+	canvas = canvas_of(backing);
+	help_draw(&least, some_keys, true, &canvas);
+	text = drawn();
+	check_text(text, "Help: Locks", true);
+	check_text(text, "(", false);
+	free(text);
+}
+
+static int row_runs;
+static bool count_run(const struct model *model, struct panel_view *panel_view)
+{
+	(void)model;
+	(void)panel_view;
+	return ++row_runs % 2;
+}
+
+static void a_row_applies_while_open_or_closed_and_may_pass_its_key_on(void **state)
+{
+	static const struct panel_key keys[] = {
+		{ 'a', 'b', .run = count_run }, { 'c', .applies = PANEL_WHILE_OPEN, .run = count_run },
+		{ 'd', .applies = PANEL_WHILE_CLOSED, .run = count_run }, { 'e', .footer = "e shown only" }, { 0 }
+	};
+	static const struct panel panel = { .name = "Locks", .help = "", .keys = keys, .draw = draw_name };
+
+	(void)state;
+	assert_true(press(&panel, busy, 'a'));
+	assert_false(press(&panel, busy, 'b'));
+	assert_int_equal(row_runs, 2);
+	assert_false(press(&panel, busy, 'c'));
+	assert_true(press(&panel, busy, 'd'));
+	view.is_open = true;
+	assert_false(press(&panel, busy, 'd'));
+	assert_false(press(&panel, busy, 'e'));
+	assert_int_equal(row_runs, 3);
+	press(&panel, busy, 'c');
+	assert_int_equal(row_runs, 4);
+}
+
+/* ---- the table ---- */
+
+static bool are_at_one_place(const struct panel *a, const struct panel *b, int kind)
+{
+	return a->places[kind].band == b->places[kind].band && a->places[kind].column == b->places[kind].column;
+}
+
+static void boxes_of_the_overview_have_places(void **state)
+{
+	const struct panel *const *const tables[] = { panels, panel_boxes };
+
+	(void)state;
+	for (int i = 0; i < COUNT(tables); i++)
+		for (const struct panel *const *box = tables[i]; *box; box++) {
+			bool has_place = false;
+
+			for (int kind = 0; kind < OVERVIEW_LAYOUT_COUNT; kind++) {
+				has_place |= (*box)->places[kind].band > 0;
+				assert_true((*box)->places[kind].band <= 4);
+				assert_true((*box)->places[kind].column <= 3);
+				/* Two boxes at one place would leave out a third. */
+				for (int j = 0; j < COUNT(tables) && (*box)->places[kind].band > 0; j++)
+					for (const struct panel *const *other = tables[j]; *other; other++)
+						assert_false(*other != *box && are_at_one_place(*other, *box, kind));
+			}
+			assert_true((*box)->small || !has_place);
+			/* Without a place of its own it is shown while there is something to count. */
+			assert_true(!(*box)->small || has_place || (*box)->count);
+			if (i == 1) {
+				assert_null((*box)->draw);
+				assert_int_equal((*box)->digit, 0);
+				assert_true(has_place);
+			}
+		}
+}
+
+static void panels_are_listed_from_the_table(void **state)
+{
+	char list[400], wanted[400] = "", part[64], shortest[8];
+	int count = 0, last = 0;
+
+	(void)state;
+	panels_list(list, sizeof list);
+	for (int i = 0; panels[i]; i++)
+		last = panels[i]->digit ? i : last;
+	for (int i = 0; panels[i]; i++) {
+		if (!panels[i]->digit)
+			continue;
+		snprintf(part, sizeof part, "%s%c (%s)", count == 0 ? "" : i == last ? " or " : ", ",
+			 panels[i]->digit, panels[i]->name);
+		for (char *at = part; *at; at++)
+			*at = *at >= 'A' && *at <= 'Z' ? (char)(*at + 'a' - 'A') : *at;
+		strcat(wanted, part);
+		count++;
+	}
+	assert_string_equal(list, wanted);
+	panels_list(shortest, sizeof shortest);        /* cut, not spilt */
+	assert_int_equal(strlen(shortest), sizeof shortest - 1);
+}
+
+/* The README has a table of keys, with the digits and names of all panels in one row. */
+static void the_readme_names_the_panels_of_the_table(void **state)
+{
+	char digits[200] = "| ", names[400] = "| ", line[1000];
+	FILE *readme = fopen("README.md", "r");
+	bool is_there = false;
+
+	(void)state;
+	for (int i = 0; panels[i]; i++) {
+		size_t used = strlen(names);
+
+		if (!panels[i]->digit)
+			continue;
+		snprintf(digits + strlen(digits), sizeof digits - strlen(digits), "`%c` ", panels[i]->digit);
+		snprintf(names + used, sizeof names - used, "%s%s", used > 2 ? ", " : "", panels[i]->name);
+	}
+	for (char *at = names; *at; at++)
+		*at = *at >= 'A' && *at <= 'Z' ? (char)(*at + 'a' - 'A') : *at;
+	assert_non_null(readme);
+	strcat(digits, names);
+	while (!is_there && fgets(line, sizeof line, readme))
+		is_there = strncmp(line, digits, strlen(digits)) == 0 && line[strlen(digits)] == ' ';
+	fclose(readme);
+	if (!is_there)
+		fail_msg("README.md has no row of keys that begins with:\n%s |", digits);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -1475,7 +1637,9 @@ int main(void)
 		TEST(without_control_nothing_is_asked), TEST(a_class_that_is_off_shows_what_it_cost),
 		TEST(enter_on_the_overview_goes_to_latency), TEST(arrows_go_on_to_the_next_while_one_is_open),
 		TEST(hostile_names_stay_text), TEST(huge_and_odd_figures_are_drawn), TEST(keys_of_nothing_do_no_harm),
-		TEST(panels_have_keys_of_their_own),
+		TEST(panels_have_keys_of_their_own), TEST(a_panel_needs_a_name_a_help_line_and_a_picture),
+		TEST(a_row_applies_while_open_or_closed_and_may_pass_its_key_on), TEST(boxes_of_the_overview_have_places),
+		TEST(panels_are_listed_from_the_table), TEST(the_readme_names_the_panels_of_the_table),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -541,9 +541,13 @@ static void digits_and_tab_go_to_panels(void **state)
 
 	(void)state;
 	while (panels[count]) {
-		assert_int_equal(press(panels[count]->digit), COMMAND_STAY);
-		assert_int_equal(screen.panel, count++);
+		if (panels[count]->digit) {
+			assert_int_equal(press(panels[count]->digit), COMMAND_STAY);
+			assert_int_equal(screen.panel, count);
+		}
+		count++;
 	}
+	screen.panel = count - 1;
 	press('\t');
 	assert_int_equal(screen.panel, 0);
 	press(KEYCODE_BACKTAB);
@@ -569,7 +573,7 @@ static void help_opens_deepens_and_closes(void **state)
 	press('?');
 	press('2');                     /* another key closes it and acts */
 	assert_int_equal(screen.overlay, OVERLAY_NONE);
-	assert_int_equal(screen_panel(&screen)->digit, '2');
+	assert_ptr_equal(screen_panel(&screen), &panel_latency);
 }
 
 static void the_ways_out(void **state)
@@ -869,7 +873,7 @@ static void a_filter_acts_as_it_is_typed(void **state)
 	type("req");
 	assert_string_equal(screen_view(&screen)->filter, "req");
 	type("q2");                     /* no command here */
-	assert_int_equal(screen_panel(&screen)->digit, '2');
+	assert_ptr_equal(screen_panel(&screen), &panel_latency);
 	press(KEYCODE_BACKSPACE);
 	press(KEYCODE_BACKSPACE);
 	golden("filter");

@@ -5,6 +5,7 @@
 
 #include "monitor/cli/cli.h"
 #include "monitor/screen/app.h"
+#include "monitor/screen/panels/panel.h"
 
 static int parse_record(const char *text, struct options *options, struct problem *problem)
 {
@@ -15,10 +16,13 @@ static int parse_record(const char *text, struct options *options, struct proble
 
 static int parse_panel(const char *text, struct options *options, struct problem *problem)
 {
-	if (!options_int(text, 0, 9, &options->panel))
-		return options_bad(problem, "bad panel", text,
-				   "Give 0 (overview), 1 (memory), 2 (latency), 3 (classes), 8 (link) or 9 (frames).");
-	return EXIT_DONE;
+	char list[256], todo[300];
+
+	if (options_int(text, 0, 9, &options->panel))
+		return EXIT_DONE;
+	panels_list(list, sizeof list);
+	snprintf(todo, sizeof todo, "Give %s.", list);
+	return options_bad(problem, "bad panel", text, todo);
 }
 
 static int parse_filter(const char *text, struct options *options, struct problem *problem)

@@ -137,11 +137,11 @@ static int open_target(struct app *app, const struct address *address)
 	screen_init(&app->screen, &app->target);
 	app->screen.now_ns = target_clock_ns();
 	app->screen.real_ns = (int64_t)target_real_ns();
-	for (int i = 0; panels[i] && i < SCREEN_PANELS_MAX; i++)
+	for (int i = 0; panels[i]; i++)
 		if (panels[i]->digit == '0' + app->options->panel)
 			app->screen.panel = i;
 	if (app->options->filter)
-		for (int i = 0; i < SCREEN_PANELS_MAX; i++)
+		for (int i = 0; i < PANELS_MAX; i++)
 			snprintf(app->screen.views[i].filter, sizeof app->screen.views[i].filter, "%s",
 				 app->options->filter);
 	app->replayed_ns = target_clock_ns();

@@ -425,40 +425,32 @@ const struct help_key *commands_help(const struct screen *screen)
 	return keys;
 }
 
-/* Texts with two blanks between them; each once, and only what fits. */
+/* Texts with two blanks between them; each stands there once, and only what fits. */
 struct footer { char *out; size_t out_bytes, used; int left_cells; };
 
-static void footer_add(struct footer *footer, const char *text, size_t length)
+static void footer_add(struct footer *footer, const char *text)
 {
-	char one[64];
-
-	snprintf(one, sizeof one, "%.*s", (int)length, text);
-	if (!one[0] || strstr(footer->out, one) || text_width(one) + 2 > footer->left_cells ||
-	    footer->used + length + 3 > footer->out_bytes)
+	if (strstr(footer->out, text) || text_width(text) + 2 > footer->left_cells ||
+	    footer->used + strlen(text) + 3 > footer->out_bytes)
 		return;
-	footer->left_cells -= text_width(one) + 2;
-	footer->used += (size_t)snprintf(footer->out + footer->used, footer->out_bytes - footer->used, "%s  ", one);
+	footer->left_cells -= text_width(text) + 2;
+	footer->used += (size_t)snprintf(footer->out + footer->used, footer->out_bytes - footer->used, "%s  ", text);
 }
 
 void commands_footer(const struct screen *screen, int width_cells, char *out, size_t out_bytes)
 {
-	/* How to get help and how to get out are seen at any width. */
+	/* The footer says at any width how to get help and how to get out. */
 	static const char last[] = "? help  q quit";
 	struct footer footer = { out, out_bytes - sizeof last, 0, width_cells - (int)sizeof last + 1 };
 	const struct panel *panel = screen_panel(screen);
-	bool is_open = screen->views[screen->panel].is_open;
 
 	out[0] = '\0';
-	for (const char *at = is_open && panel->footer_open ? panel->footer_open : panel->footer; *at;) {
-		const char *end = strstr(at, "  ");
-		size_t length = end ? (size_t)(end - at) : strlen(at);
-
-		footer_add(&footer, at, length);
-		at += length + (end ? 2 : 0);
-	}
+	for (const struct panel_key *row = panel->keys; row && row->key; row++)
+		if (row->footer && panel_key_applies(row, &screen->views[screen->panel]))
+			footer_add(&footer, row->footer);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].footer && !strstr(last, rows[i].footer) && row_applies(screen, &rows[i]))
-			footer_add(&footer, rows[i].footer, strlen(rows[i].footer));
+			footer_add(&footer, rows[i].footer);
 	snprintf(out + footer.used, out_bytes - footer.used, "%s", last);
 }
 
@@ -552,10 +544,11 @@ static void key_name(int key, char *out, size_t out_bytes)
 	}
 }
 
-static bool switch_panel(struct screen *screen, int key)
+/* False when panel is NULL. */
+static bool switch_panel(struct screen *screen, const struct panel *panel)
 {
-	for (int i = 0; panels[i] && i < SCREEN_PANELS_MAX; i++)
-		if (panels[i]->digit == key) {
+	for (int i = 0; panels[i]; i++)
+		if (panels[i] == panel) {
 			screen->panel = i;
 			return true;
 		}
@@ -568,19 +561,15 @@ static bool panel_key(struct screen *screen, int key)
 	bool taken;
 
 	view->message[0] = '\0';
-	taken = screen_panel(screen)->key && screen_panel(screen)->key(screen_model(screen), view, key);
+	taken = panel_press(screen_panel(screen), screen_model(screen), view, key);
 	if (view->message[0])
 		screen_say(screen, "%s", view->message);
 	take_wish(screen, view);
-	if (view->go) {
-		uint32_t id = view->go_id;
-
-		if (switch_panel(screen, view->go)) {
-			screen_view(screen)->is_open = true;
-			screen_view(screen)->open_id = id;
-		}
-		view->go = 0;
+	if (switch_panel(screen, view->go)) {
+		screen_view(screen)->is_open = true;
+		screen_view(screen)->open_id = view->go_id;
 	}
+	view->go = NULL;
 	return taken;
 }
 
@@ -624,7 +613,7 @@ enum command_result commands_key(struct screen *screen, int key)
 		escape(screen);
 		return COMMAND_STAY;
 	}
-	if (switch_panel(screen, key))
+	if (switch_panel(screen, panel_find(key)))
 		return COMMAND_STAY;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if ((rows[i].key == key || (rows[i].other && rows[i].other == key)) && row_applies(screen, &rows[i]))

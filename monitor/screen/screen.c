@@ -18,7 +18,7 @@ enum { FULL_WIDTH = 60, FULL_HEIGHT = 12, PANEL_WIDTH = 40, PANEL_HEIGHT = 6 };
 void screen_init(struct screen *screen, struct target *target)
 {
 	*screen = (struct screen){ .target = target, .cursor_x = -1, .cursor_y = -1, .keep = target->options->keep };
-	for (int i = 0; i < SCREEN_PANELS_MAX; i++)
+	for (int i = 0; i < PANELS_MAX; i++)
 		panel_view_init(&screen->views[i]);
 }
 

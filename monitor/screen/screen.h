@@ -13,14 +13,12 @@
 #include "widgets/canvas.h"
 #include "widgets/lineedit.h"
 
-#define SCREEN_PANELS_MAX 16
-
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_HELP_ALL, OVERLAY_CLASSES, OVERLAY_PROMPT };
 enum prompt { PROMPT_FILTER, PROMPT_INTERVAL, PROMPT_GO };
 
 struct screen {
 	struct target *target;
-	struct panel_view views[SCREEN_PANELS_MAX];  /* in the order of panels[] */
+	struct panel_view views[PANELS_MAX]; /* in the order of panels[] */
 	int panel;                   /* into panels[] */
 	struct model *frozen;        /* own; NULL: the picture goes on */
 	uint64_t frozen_ticks;       /* of the live model when it was frozen */

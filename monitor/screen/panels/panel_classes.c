@@ -4,7 +4,6 @@
 
 #include "monitor/screen/panels/panel_common.h"
 #include "monitor/screen/panels/panel_list.h"
-#include "monitor/screen/panels/panel_parts.h"
 #include "widgets/cells.h"
 #include "widgets/key.h"
 #include "widgets/table.h"
@@ -380,7 +379,7 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 	const char *short_lease = !view->may_control ? "read-only" : view->keep ? "kept" : "leased";
 	char title[64], filter[256], left[NAME_BYTES + 512], sort[64] = "", right[256];
 
-	panel_title(title, '3', "Classes");
+	panel_title(title, &panel_classes);
 	filter_label(filter, sizeof filter, view, rows->count, rows->all_count, canvas_glyphs(canvas));
 	if (view->is_open) {
 		char name[NAME_BYTES], fit[NAME_BYTES];
@@ -446,7 +445,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	rows_free(&rows);
 }
 
-void classes_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas)
+static void small(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
 	struct panel_view plain = *view;
 	struct canvas part = canvas_part(canvas, 0, 1, canvas->width_cells - 1, canvas->height_cells - 1);
@@ -467,8 +466,21 @@ void classes_draw_small(const struct model *model, const struct panel_view *view
 	rows_free(&rows);
 }
 
-static void close_sites(struct panel_view *view)
+static int count(const struct model *model)
 {
+	int defined = 0;
+
+	for (uint32_t id = 0; id < model_class_count(model); id++)
+		defined += model_class(model, id)->is_defined;
+	return defined;
+}
+
+static bool close_sites(const struct model *model, struct panel_view *view)
+{
+	(void)model;
+	/* A filter is a layer of its own: the list clears it before the class is closed. */
+	if (view->filter[0])
+		return false;
 	view->is_open = false;
 	list_leave(view);
 	view->sort = 0;
@@ -479,6 +491,7 @@ static void close_sites(struct panel_view *view)
 	view->cursor = 0;
 	view->cursor_id = view->open_id;
 	view->is_held = false;
+	return true;
 }
 
 static bool open_sites(const struct model *model, struct panel_view *view)
@@ -497,46 +510,47 @@ static bool open_sites(const struct model *model, struct panel_view *view)
 	return true;
 }
 
-static bool level_key(const struct model *model, struct panel_view *view, int key)
+/* Asks for a level of the chosen class or site: the next one, or off. */
+static bool wish_chosen(const struct model *model, struct panel_view *view, bool off)
 {
 	uint32_t id = view->cursor_id;
 	const struct panel_request *request = request_of(view, id);
 	uint8_t level;
 
-	if (view->is_open)
-		return site_level_key(model, view, view->cursor >= 0 ? model_site_by_id(model, id) : NULL, key);
+	if (view->is_open) {
+		const struct model_site *site = view->cursor >= 0 ? model_site_by_id(model, id) : NULL;
+
+		return off ? wish_site_off(view, site) : wish_site_next(view, site);
+	}
 	if (view->cursor < 0 || id >= model_class_count(model) || !model_class(model, id)->is_defined) {
 		snprintf(view->message, sizeof view->message, "Choose a row first: ↓.");
 		return true;
 	}
-	/* Pressed again before the answer came: one on from what was asked. */
+	/* Pressed again before the answer came, the key goes on from the level that was asked for. */
 	level = request && request->is_waiting ? request->level : model_class(model, id)->level;
-	wish_level(view, id, 0, key == 'X' ? LEVEL_OFF : level_next(level));
+	wish_level(view, id, 0, off ? LEVEL_OFF : level_next(level));
 	return true;
 }
 
+static bool level_up(const struct model *model, struct panel_view *view) { return wish_chosen(model, view, false); }
+static bool level_off(const struct model *model, struct panel_view *view) { return wish_chosen(model, view, true); }
+
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
-	if (key == 'x' || key == 'X')
-		return level_key(model, view, key);
-	if (key == KEYCODE_ENTER && !view->is_open)
-		return open_sites(model, view);
-	/* Opened, one Esc goes back; but a filter is a layer of its own. */
-	if (key == KEYCODE_ESCAPE && view->is_open && !view->filter[0]) {
-		close_sites(view);
-		return true;
-	}
 	return list_key(list_of(view), model, view, key);
 }
 
-static const char *const keys[] = {
-	"x X\tnext level (off, sum, all), off",
-	"⏎ Esc\tthe class's sites, back",
-	"c m\tclass by its letter: next level",
-	"c a s n\tall classes: all, sum, none",
-	"c r\tall back to the program's own",
-	"s r\tsort by next column, reverse",
-	NULL
+static const struct panel_key keys[] = {
+	{ 'x', .footer = "x next level", .help_keys = "x X", .help = "next level (off, sum, all), off", .run = level_up },
+	{ 'X', .footer = "X off", .run = level_off },
+	{ KEYCODE_ENTER, .applies = PANEL_WHILE_CLOSED, .footer = "⏎ sites", .help_keys = "⏎ Esc",
+	  .help = "the class's sites, back", .run = open_sites },
+	{ KEYCODE_ESCAPE, .applies = PANEL_WHILE_OPEN, .footer = "Esc back", .run = close_sites },
+	{ 'c', .help_keys = "c m", .help = "class by its letter: next level" },
+	{ 'c', .help_keys = "c a s n", .help = "all classes: all, sum, none" },
+	{ 'c', .help_keys = "c r", .help = "all back to the program's own" },
+	{ 's', .help_keys = "s r", .help = "sort by next column, reverse" },
+	{ 0 }
 };
 
 const struct panel panel_classes = {
@@ -544,8 +558,9 @@ const struct panel panel_classes = {
 	.digit = '3',
 	.help = "what is recorded, and what that costs",
 	.keys = keys,
-	.footer = "x next level  X off  ⏎ sites",
-	.footer_open = "x next level  X off  Esc back",
 	.draw = draw,
 	.key = on_key,
+	.small = small,
+	.count = count,
+	.places = { [OVERVIEW_WIDE] = { 3, 2 } },
 };

@@ -54,12 +54,19 @@ void class_name_clean(char *out, size_t out_bytes, const struct model *model, ui
 		snprintf(out, out_bytes, "class %" PRIu32, class_id);
 }
 
-void panel_title(char out[64], char key, const char *name)
+char panel_digit(const struct panel *panel)
 {
-	if (panel_find(key))
-		snprintf(out, 64, "%c %s", key, name);
+	return panel->of ? panel->of->digit : panel->digit;
+}
+
+void panel_title(char out[64], const struct panel *panel)
+{
+	char digit = panel_digit(panel);
+
+	if (digit)
+		snprintf(out, 64, "%c %s", digit, panel->name);
 	else
-		snprintf(out, 64, "%s", name);
+		snprintf(out, 64, "%s", panel->name);
 }
 
 const char *window_name(int seconds)
@@ -425,16 +432,23 @@ void wish_level(struct panel_view *view, uint32_t class_id, uint32_t site, uint8
 	view->wish = (struct panel_wish){ .is_set = true, .class_id = class_id, .site = site, .level = level };
 }
 
-bool site_level_key(const struct model *model, struct panel_view *view, const struct model_site *site, int key)
+static bool wish_site_level(struct panel_view *view, const struct model_site *site, uint8_t level)
 {
-	(void)model;
-	if (key != 'x' && key != 'X')
-		return false;
-	if (!site)
-		snprintf(view->message, sizeof view->message, "Choose a row first: ↓.");
+	if (site)
+		wish_level(view, site->class_id, site->id, level);
 	else
-		wish_level(view, site->class_id, site->id, key == 'X' ? LEVEL_OFF : level_next(site->level));
+		snprintf(view->message, sizeof view->message, "Choose a row first: ↓.");
 	return true;
+}
+
+bool wish_site_next(struct panel_view *view, const struct model_site *site)
+{
+	return wish_site_level(view, site, site ? level_next(site->level) : LEVEL_OFF);
+}
+
+bool wish_site_off(struct panel_view *view, const struct model_site *site)
+{
+	return wish_site_level(view, site, LEVEL_OFF);
 }
 
 /* ---- what is what ---- */

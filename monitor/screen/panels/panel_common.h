@@ -19,8 +19,10 @@ void name_fit(char *out, size_t out_bytes, const char *name, int width_cells, en
 void task_name_clean(char *out, size_t out_bytes, const struct model *model, uint32_t task, enum glyphs glyphs);
 void class_name_clean(char *out, size_t out_bytes, const struct model *model, uint32_t class_id, enum glyphs glyphs);
 
-/* "2 Latency"; without the figure when no panel has that key yet. */
-void panel_title(char out[64], char key, const char *name);
+/* "2 Latency"; the name alone when the panel has no digit. A box has the digit of the panel that it is of. */
+void panel_title(char out[64], const struct panel *panel);
+/* The digit that switches to the panel, or to the panel that a box is of; 0 when there is none. */
+char panel_digit(const struct panel *panel);
 /* "10 s" "60 s" "5 min" "all". */
 const char *window_name(int seconds);
 /* " ─ /sql: 3 of 14" for a title; "" without a filter. */
@@ -86,8 +88,10 @@ uint8_t level_next(uint8_t level);
 /* Asks for a level of a site of a class, or with site 0 of the class; says why not when it
  * may not. */
 void wish_level(struct panel_view *view, uint32_t class_id, uint32_t site, uint8_t level);
-/* Keys x and X for a site; false for other keys. */
-bool site_level_key(const struct model *model, struct panel_view *view, const struct model_site *site, int key);
+/* What x and X do in a list of sites: ask for the site's next level, or for off. With site NULL no row is chosen, which
+ * they say. Return true, for the key is taken. */
+bool wish_site_next(struct panel_view *view, const struct model_site *site);
+bool wish_site_off(struct panel_view *view, const struct model_site *site);
 
 bool site_is_timed(const struct model_site *site);
 /* Of an allocation's type: "TYPE lifetime" in class mem. */

@@ -4,7 +4,6 @@
 
 #include "monitor/screen/panels/panel_common.h"
 #include "monitor/screen/panels/panel_list.h"
-#include "monitor/screen/panels/panel_parts.h"
 #include "widgets/cells.h"
 #include "widgets/chart.h"
 #include "widgets/key.h"
@@ -378,7 +377,7 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 {
 	char title[64], filter[256], left[384], sort[64], right[160];
 
-	panel_title(title, '9', "Frames");
+	panel_title(title, &panel_frames);
 	filter_label(filter, sizeof filter, view, rows->count, rows->all_count, canvas_glyphs(canvas));
 	snprintf(left, sizeof left, "%s%s", title, filter);
 	list_sort_label(sort, &frame_list, view);
@@ -434,31 +433,41 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	rows_free(&rows);
 }
 
-/* In Latency: what the cursor is on, else the first. */
-static void open_row(const struct model *model, struct panel_view *view)
+/* Opens in Latency the span of the name that the cursor is on, else of the first. */
+static bool open_span(const struct model *model, struct panel_view *view)
 {
 	struct panel_rows rows = list_rows(&frame_list, model, view);
 	uint32_t id = view->cursor >= 0 ? view->cursor_id : rows.count > 0 ? rows.rows[0].id : LIST_NONE;
 
 	if (model_site_by_id(model, id)) {
-		view->go = '2';
+		view->go = &panel_latency;
 		view->go_id = id;
 	}
 	rows_free(&rows);
+	return true;
+}
+
+static const struct model_site *chosen_site(const struct model *model, const struct panel_view *view)
+{
+	return view->cursor >= 0 ? model_site_by_id(model, view->cursor_id) : NULL;
+}
+
+static bool level_up(const struct model *model, struct panel_view *view)
+{
+	return wish_site_next(view, chosen_site(model, view));
+}
+
+static bool level_off(const struct model *model, struct panel_view *view)
+{
+	return wish_site_off(view, chosen_site(model, view));
 }
 
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
-	if (key == KEYCODE_ENTER) {
-		open_row(model, view);
-		return true;
-	}
-	if (key == 'x' || key == 'X')
-		return site_level_key(model, view, view->cursor >= 0 ? model_site_by_id(model, view->cursor_id) : NULL, key);
 	return list_key(&frame_list, model, view, key);
 }
 
-void frames_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas)
+static void small(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
 	struct panel_rows rows = list_rows_plain(&frame_list, model, SORT_P99);
 	struct canvas part = canvas_part(canvas, 0, 1, canvas->width_cells - 1, canvas->height_cells - 1);
@@ -469,7 +478,7 @@ void frames_draw_small(const struct model *model, const struct panel_view *view,
 	(void)view;
 	for (uint32_t i = 0; i < model_frame_count(model); i++)
 		broken += model_frame(model, i)->broken;
-	panel_title(title, '9', "Frames");
+	panel_title(title, &panel_frames);
 	digits_text(count, broken);
 	snprintf(right, sizeof right, "over budget %s", count);
 	title_draw(canvas, title, broken > 0 ? right : NULL, NULL);
@@ -481,15 +490,26 @@ void frames_draw_small(const struct model *model, const struct panel_view *view,
 	rows_free(&rows);
 }
 
-static const char *const keys[] = {
-	"↑ ↓\tchoose one, shown below",
-	"⏎\topen its span in Latency",
-	"s r\tsort by next column, reverse",
-	"o\thold, let go the order",
-	"/\tfilter (sub, !not, /regex/)",
-	"w\twindow of rate, p50, p99, max",
-	"x X\tnext level of its span, off",
-	NULL
+static int count(const struct model *model)
+{
+	int declared = 0;
+
+	for (uint32_t i = 0; i < model_site_count(model); i++)
+		declared += site_is_frame(model_site(model, i));
+	return declared;
+}
+
+static const struct panel_key keys[] = {
+	{ KEYCODE_DOWN, .help_keys = "↑ ↓", .help = "choose one, shown below" },
+	{ KEYCODE_ENTER, .footer = "⏎ open", .help_keys = "⏎", .help = "open its span in Latency", .run = open_span },
+	{ 'w', .footer = "w window" },
+	{ 's', .footer = "s sort", .help_keys = "s r", .help = "sort by next column, reverse" },
+	{ 'o', .help_keys = "o", .help = "hold, let go the order" },
+	{ '/', .footer = "/ filter", .help_keys = "/", .help = "filter (sub, !not, /regex/)" },
+	{ 'w', .help_keys = "w", .help = "window of rate, p50, p99, max" },
+	{ 'x', .help_keys = "x X", .help = "next level of its span, off", .run = level_up },
+	{ 'X', .run = level_off },
+	{ 0 }
 };
 
 const struct panel panel_frames = {
@@ -497,7 +517,8 @@ const struct panel panel_frames = {
 	.digit = '9',
 	.help = "turns of the program: how long, and against their budgets",
 	.keys = keys,
-	.footer = "⏎ open  w window  s sort  / filter",
 	.draw = draw,
 	.key = on_key,
+	.small = small,
+	.count = count,
 };

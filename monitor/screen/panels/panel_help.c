@@ -9,9 +9,9 @@
 #include "widgets/text.h"
 
 enum {
-	BESIDE_CELLS = 76,           /* from here on both lists stand side by side */
+	BESIDE_CELLS = 76,           /* at this width and above both lists of keys stand side by side */
 	KEYS_CELLS = 7,
-	COLUMN_CELLS = 21,           /* of the keys that work everywhere */
+	COLUMN_CELLS = 21,           /* the width of a column of keys that work everywhere */
 	TEXT_BYTES = 256
 };
 
@@ -31,21 +31,17 @@ static void draw_key(const struct canvas *canvas, int x, int y, int width_cells,
 	canvas_text(&part, x, 0, STYLE(ROLE_TEXT), fit);
 }
 
-/* Rows of "keys\tdoes"; returns the row after them. */
+/* Returns the row after the keys. */
 static int draw_panel_keys(const struct panel *panel, int x, int y, int width_cells, const struct canvas *canvas)
 {
 	canvas_text(canvas, x, y++, STYLE(ROLE_TITLE), "This panel");
-	for (int i = 0; panel->keys && panel->keys[i]; i++) {
-		const char *tab = strchr(panel->keys[i], '\t');
-		char keys[32];
-
-		snprintf(keys, sizeof keys, "%.*s", tab ? (int)(tab - panel->keys[i]) : 0, panel->keys[i]);
-		draw_key(canvas, x, y++, width_cells, keys, tab ? tab + 1 : panel->keys[i]);
-	}
+	for (const struct panel_key *row = panel->keys; row && row->key; row++)
+		if (row->help_keys && row->help)
+			draw_key(canvas, x, y++, width_cells, row->help_keys, row->help);
 	return y;
 }
 
-/* In as many columns as there is room for, filled row by row. */
+/* The keys stand in as many columns as there is room for, filled row by row. Returns the row after them. */
 static int draw_everywhere(const struct help_key *everywhere, bool all_keys, int x, int y, const struct canvas *canvas)
 {
 	int columns = cells_max(1, (canvas->width_cells - x) / COLUMN_CELLS), at = 0;
@@ -56,7 +52,7 @@ static int draw_everywhere(const struct help_key *everywhere, bool all_keys, int
 
 		if (!all_keys && !key->is_main)
 			continue;
-		/* A long one has a row of its own. */
+		/* A long text has a row of its own. */
 		if (KEYS_CELLS + canvas_text_width(canvas, key->does) > width) {
 			width = columns * COLUMN_CELLS - 1;
 			at = (at + columns - 1) / columns * columns;
@@ -69,20 +65,22 @@ static int draw_everywhere(const struct help_key *everywhere, bool all_keys, int
 
 void help_draw(const struct panel *panel, const struct help_key *everywhere, bool all_keys, const struct canvas *canvas)
 {
-	char title[TEXT_BYTES];
+	char title[TEXT_BYTES], digit[8] = "";
 	int left = cells_min(canvas->width_cells / 2 - 2, 44), y, legend_rows = (int)(sizeof legend / sizeof *legend);
 	struct canvas below = *canvas;
 
 	canvas_clear(canvas);
-	snprintf(title, sizeof title, "Help: %s (%c) – %s", panel->name, panel->digit, panel->help);
+	if (panel->digit)
+		snprintf(digit, sizeof digit, " (%c)", panel->digit);
+	snprintf(title, sizeof title, "Help: %s%s – %s", panel->name, digit, panel->help);
 	if (canvas_text_width(canvas, title) + 24 > canvas->width_cells)
-		snprintf(title, sizeof title, "Help: %s (%c)", panel->name, panel->digit);
+		snprintf(title, sizeof title, "Help: %s%s", panel->name, digit);
 	title_draw(canvas, title, all_keys ? "all keys" : "? again: all keys", NULL);
 	if (canvas->width_cells >= BESIDE_CELLS) {
 		int panel_end = draw_panel_keys(panel, 1, 1, left - 2, canvas),
 			end = draw_everywhere(everywhere, all_keys, left, 1, canvas);
 
-		/* The legend goes below both, or else below the shorter list. */
+		/* The legend goes below both lists, or when that is too low, below the list of this panel alone. */
 		y = cells_max(panel_end, end);
 		if (y + legend_rows > canvas->height_cells) {
 			y = panel_end + 1;

@@ -3,16 +3,17 @@
 #include <string.h>
 
 #include "monitor/screen/panels/panel_common.h"
-#include "monitor/screen/panels/panel_parts.h"
 #include "widgets/cells.h"
 #include "widgets/chart.h"
+#include "widgets/key.h"
 #include "widgets/text.h"
 
 enum {
 	LABEL_CELLS = 10,
 	GAUGE_CELLS = 10,
 	CHART_SECONDS = 300,
-	CLASSES_NAMED_MAX = 6
+	CLASSES_NAMED_MAX = 6,
+	LINES = 9                    /* of text, as a rule */
 };
 
 /* Lines of text, each under its label and as long as it needs. */
@@ -253,7 +254,7 @@ static int draw_lines(const struct model *model, const struct panel_view *view, 
 	struct page page = { .model = model, .canvas = canvas, .y = 1 };
 	char title[64];
 
-	panel_title(title, '8', "Link");
+	panel_title(title, &panel_link);
 	title_draw(canvas, title, NULL, NULL);
 	if (view->nothing) {
 		char text[NAME_BYTES];
@@ -287,22 +288,20 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	}
 }
 
-void link_draw_small(const struct model *model, const struct panel_view *view, const struct canvas *canvas)
+static void small(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
 	draw_lines(model, view, canvas);
 }
 
-static bool on_key(const struct model *model, struct panel_view *view, int key)
+static int count(const struct model *model)
 {
 	(void)model;
-	(void)view;
-	(void)key;
-	return false;
+	return LINES;
 }
 
-static const char *const keys[] = {
-	"^R\task the target to flush and sync",
-	NULL
+static const struct panel_key keys[] = {
+	{ KEYCODE_CTRL('R'), .footer = "^R sync", .help_keys = "^R", .help = "ask the target to flush and sync" },
+	{ 0 }
 };
 
 const struct panel panel_link = {
@@ -310,7 +309,8 @@ const struct panel panel_link = {
 	.digit = '8',
 	.help = "the way here: rate, lag, losses, books, cost",
 	.keys = keys,
-	.footer = "^R sync",
 	.draw = draw,
-	.key = on_key,
+	.small = small,
+	.count = count,
+	.places = { [OVERVIEW_WIDE] = { 3, 3 } },
 };

@@ -1,9 +1,7 @@
-#include <math.h>
 #include <string.h>
 
 #include "monitor/screen/panels/panel_common.h"
-#include "monitor/screen/panels/panel_list.h"
-#include "monitor/screen/panels/panel_parts.h"
+#include "monitor/screen/panels/panel_latency.h"
 #include "widgets/cells.h"
 #include "widgets/key.h"
 #include "widgets/rule.h"
@@ -12,248 +10,118 @@
 enum {
 	PARTS_MAX = 3,
 	BANDS_MAX = 4,
-	BESIDE_CELLS = 76, NARROW_CELLS = 100, WIDE_CELLS = 160,
-	PLAIN_CELLS = 40, PLAIN_ROWS = 2,    /* below, words only */
-	FRAMES_ROWS_MIN = 3,         /* title, head and one of them */
+	BESIDE_CELLS = 76,           /* below this width bands show their first box only */
+	MEDIUM_CELLS = 100, WIDE_CELLS = 160,
+	PLAIN_CELLS = 40, PLAIN_ROWS = 2,    /* below these there are words only */
+	GUEST_ROWS_MIN = 3,          /* a title, a head and one row */
+	HOST_ROWS_MIN = 3,
+	GUESTS_MAX = PANELS_MAX,
 	UNBOUNDED = 1000
 };
 
 struct overview {
 	const struct model *model;
 	struct panel_view *view;
-	const struct model_site *chosen;     /* whose heat map is shown; or NULL */
 };
 
-/* One panel in small: how it is drawn, and how many rows it has to show. */
-struct part {
-	const char *name;
-	char key;
-	void (*draw)(const struct overview *overview, const struct canvas *canvas);
-	int (*count)(const struct overview *overview);
-};
-
-/* Panels side by side, across the whole width. Rows include the title. */
+/* Boxes side by side, across the whole width. Rows include the title. */
 struct band {
-	const struct part *parts[PARTS_MAX];
 	int min, want, weight;
-	bool is_bounded;             /* of no use beyond what it has to show */
-	int rows;                    /* what it got */
+	bool is_bounded;             /* more rows than its boxes can fill are of no use */
+	const struct panel *parts[PARTS_MAX];        /* from the left */
+	int part_count;
+	int rows;                    /* how many it was given */
 };
 
 struct layout {
+	enum overview_layout kind;
 	struct band bands[BANDS_MAX];
 	int band_count, shown;
+	/* Below this box stand the small forms that have no place of their own; NULL: nowhere. */
+	const struct panel *host;
 };
 
-/* ---- parts ---- */
+/* ---- which boxes stand where ---- */
 
-static void draw_memory(const struct overview *overview, const struct canvas *canvas)
+static const struct layout layouts[OVERVIEW_LAYOUT_COUNT] = {
+	[OVERVIEW_WIDE] = { .band_count = 4, .bands = {
+		{ .min = 8, .want = 18, .weight = 3 },
+		{ .min = 4, .want = 10, .weight = 2 },
+		{ .min = 4, .want = 10, .weight = 1, .is_bounded = true },
+		{ .min = 3, .want = 8, .weight = 2 },
+	} },
+	[OVERVIEW_MEDIUM] = { .band_count = 4, .bands = {
+		{ .min = 6, .want = 11, .weight = 2 },
+		{ .min = 4, .want = 9, .weight = 1 },
+		{ .min = 3, .want = 7, .weight = 1, .is_bounded = true },
+		{ .min = 3, .want = 9, .weight = 1 },
+	} },
+	[OVERVIEW_NARROW] = { .band_count = 4, .bands = {
+		{ .min = 3, .want = 6, .weight = 1 },
+		{ .min = 3, .want = 7, .weight = 3, .is_bounded = true },
+		{ .min = 2, .want = 3, .weight = 2, .is_bounded = true },
+		{ .min = 2, .want = 4, .weight = 2 },
+	} },
+};
+
+/* Puts a box at its place in the band, between those to its left and right. */
+static void band_add(struct band *band, const struct panel *box, enum overview_layout kind)
 {
-	memory_draw_small(overview->model, overview->view, canvas);
+	int at = band->part_count;
+
+	if (at == PARTS_MAX)
+		return;
+	for (; at > 0 && band->parts[at - 1]->places[kind].column > box->places[kind].column; at--)
+		band->parts[at] = band->parts[at - 1];
+	band->parts[at] = box;
+	band->part_count++;
 }
-
-/* The chart takes what the table leaves, within reason. */
-static void draw_memory_tasks(const struct overview *overview, const struct canvas *canvas)
-{
-	int rows = canvas->height_cells - 1, plot = rows - 1 - cells_min((int)model_task_count(overview->model), UNBOUNDED);
-
-	plot = cells_max(cells_min(plot, rows * 3 / 4), cells_min(3, rows));
-	memory_draw_tasks(overview->model, overview->view, plot, canvas);
-}
-
-static void draw_memory_types(const struct overview *overview, const struct canvas *canvas)
-{
-	memory_draw_types(overview->model, overview->view, canvas);
-}
-
-static void draw_latency(const struct overview *overview, const struct canvas *canvas)
-{
-	latency_draw_small(overview->model, overview->view, canvas);
-}
-
-static void draw_heat(const struct overview *overview, const struct canvas *canvas)
-{
-	struct canvas plot = canvas_part(canvas, 0, 1, canvas->width_cells, canvas->height_cells - 1);
-	char name[NAME_BYTES], left[NAME_BYTES + 32] = "heat map";
-
-	if (overview->chosen) {
-		name_fit(name, sizeof name, overview->chosen->name, cells_min(32, canvas->width_cells - 16),
-			 canvas_glyphs(canvas));
-		snprintf(left, sizeof left, "heat map: %s", name);
-	}
-	title_draw(canvas, left, "1 column = 1 s", NULL);
-	latency_draw_heat(overview->model, overview->chosen, &plot);
-}
-
-static void draw_tasks(const struct overview *overview, const struct canvas *canvas)
-{
-	tasks_draw_small(overview->model, overview->view, canvas);
-}
-
-static void draw_gc(const struct overview *overview, const struct canvas *canvas)
-{
-	gc_draw_small(overview->model, overview->view, canvas);
-}
-
-static void draw_counters(const struct overview *overview, const struct canvas *canvas)
-{
-	counters_draw_small(overview->model, overview->view, canvas);
-}
-
-static void draw_classes(const struct overview *overview, const struct canvas *canvas)
-{
-	classes_draw_small(overview->model, overview->view, canvas);
-}
-
-static void draw_link(const struct overview *overview, const struct canvas *canvas)
-{
-	link_draw_small(overview->model, overview->view, canvas);
-}
-
-static void draw_events(const struct overview *overview, const struct canvas *canvas)
-{
-	events_draw_small(overview->model, overview->view, canvas);
-}
-
-static int count_sites(const struct overview *overview, bool (*is_counted)(const struct model_site *site))
-{
-	int count = 0;
-
-	for (uint32_t i = 0; i < model_site_count(overview->model); i++)
-		count += is_counted(model_site(overview->model, i));
-	return count;
-}
-
-static int count_tasks(const struct overview *overview)
-{
-	return cells_min((int)model_task_count(overview->model), UNBOUNDED);
-}
-
-static int count_timed(const struct overview *overview)
-{
-	return cells_min(count_sites(overview, site_is_timed), UNBOUNDED);
-}
-
-static int count_types(const struct overview *overview)
-{
-	return cells_min(count_sites(overview, site_is_alloc), UNBOUNDED);
-}
-
-static int count_figures(const struct overview *overview)
-{
-	return cells_min(count_sites(overview, site_is_figure), UNBOUNDED);
-}
-
-static int count_gc(const struct overview *overview)
-{
-	int gc = model_class_find(overview->model, "gc"), count = 0;
-
-	for (uint32_t i = 0; gc >= 0 && i < model_site_count(overview->model); i++) {
-		const struct model_site *site = model_site(overview->model, i);
-
-		count += site->class_id == (uint32_t)gc && site->kind == SITE_SPAN;
-	}
-	return cells_min(count, UNBOUNDED);
-}
-
-static int count_classes(const struct overview *overview)
-{
-	int count = 0;
-
-	for (uint32_t id = 0; id < model_class_count(overview->model); id++)
-		count += model_class(overview->model, id)->is_defined;
-	return count;
-}
-
-static int count_lines(const struct overview *overview)
-{
-	return (int)model_line_count(overview->model);
-}
-
-static int count_link(const struct overview *overview)
-{
-	(void)overview;
-	return 9;
-}
-
-/* The turns of the program take what collections leave. */
-static void draw_gc_and_frames(const struct overview *overview, const struct canvas *canvas)
-{
-	int gc = cells_max(3, 1 + count_gc(overview)), frames = canvas->height_cells - gc;
-	struct canvas part = *canvas;
-
-	if (frames >= FRAMES_ROWS_MIN && count_sites(overview, site_is_frame) > 0) {
-		part = canvas_part(canvas, 0, gc, canvas->width_cells, frames);
-		frames_draw_small(overview->model, overview->view, &part);
-		part = canvas_part(canvas, 0, 0, canvas->width_cells, gc);
-	}
-	gc_draw_small(overview->model, overview->view, &part);
-}
-
-static const struct part memory = { "Memory", '1', draw_memory, count_tasks };
-static const struct part memory_tasks = { "Memory", '1', draw_memory_tasks, count_tasks };
-static const struct part memory_types = { "Memory by type", '1', draw_memory_types, count_types };
-static const struct part latency = { "Latency", '2', draw_latency, count_timed };
-static const struct part heat = { "Heat map", '2', draw_heat, NULL };
-static const struct part classes = { "Classes", '3', draw_classes, count_classes };
-static const struct part tasks = { "Tasks", '4', draw_tasks, count_tasks };
-static const struct part gc = { "GC", '5', draw_gc, count_gc };
-static const struct part gc_and_frames = { "GC", '5', draw_gc_and_frames, count_gc };
-static const struct part events = { "Events", '6', draw_events, count_lines };
-static const struct part counters = { "Counters", '7', draw_counters, count_figures };
-static const struct part link_part = { "Link", '8', draw_link, count_link };
-
-/* ---- how many rows each gets ---- */
 
 static struct layout layout_for(int width_cells)
 {
-	if (width_cells >= WIDE_CELLS)
-		return (struct layout){ .band_count = 4, .bands = {
-			{ { &memory_tasks, &latency, &tasks }, .min = 8, .want = 18, .weight = 3 },
-			{ { &memory_types, &heat, &gc_and_frames }, .min = 4, .want = 10, .weight = 2 },
-			{ { &counters, &classes, &link_part }, .min = 4, .want = 10, .weight = 1, .is_bounded = true },
-			{ { &events }, .min = 3, .want = 8, .weight = 2 },
-		} };
-	if (width_cells >= NARROW_CELLS)
-		return (struct layout){ .band_count = 4, .bands = {
-			{ { &memory_tasks, &latency }, .min = 6, .want = 11, .weight = 2 },
-			{ { &heat }, .min = 4, .want = 9, .weight = 1 },
-			{ { &tasks, &gc, &counters }, .min = 3, .want = 7, .weight = 1, .is_bounded = true },
-			{ { &events }, .min = 3, .want = 9, .weight = 1 },
-		} };
-	return (struct layout){ .band_count = 4, .bands = {
-		{ { &memory }, .min = 3, .want = 6, .weight = 1 },
-		{ { &latency }, .min = 3, .want = 7, .weight = 3, .is_bounded = true },
-		{ { &tasks, width_cells >= BESIDE_CELLS ? &gc : NULL }, .min = 2, .want = 3, .weight = 2,
-		  .is_bounded = true },
-		{ { &events }, .min = 2, .want = 4, .weight = 2 },
-	} };
+	enum overview_layout kind = width_cells >= WIDE_CELLS ? OVERVIEW_WIDE
+				  : width_cells >= MEDIUM_CELLS ? OVERVIEW_MEDIUM : OVERVIEW_NARROW;
+	const struct panel *const *const tables[] = { panels, panel_boxes };
+	struct layout layout = layouts[kind];
+
+	layout.kind = kind;
+	for (int i = 0; i < 2; i++)
+		for (const struct panel *const *box = tables[i]; *box; box++) {
+			int band = (*box)->places[kind].band;
+
+			if ((*box)->small && band > 0 && band <= layout.band_count)
+				band_add(&layout.bands[band - 1], *box, kind);
+		}
+	for (int i = 0; i < layout.band_count; i++)
+		if (width_cells < BESIDE_CELLS)
+			layout.bands[i].part_count = cells_min(layout.bands[i].part_count, 1);
+	if (kind == OVERVIEW_WIDE && layout.bands[1].part_count > 0)
+		layout.host = layout.bands[1].parts[layout.bands[1].part_count - 1];
+	return layout;
 }
 
-static int part_count(const struct band *band)
+static int count_of(const struct overview *overview, const struct panel *box)
 {
-	int count = 0;
-
-	while (count < PARTS_MAX && band->parts[count])
-		count++;
-	return count;
+	return box->count ? cells_min(box->count(overview->model), UNBOUNDED) : 0;
 }
 
-/* Beyond this many rows the band would be blank. */
+/* ---- how many rows each band gets ---- */
+
+/* Rows beyond this number would stay blank. */
 static int band_max(const struct band *band, const struct overview *overview)
 {
 	int max = band->want;
 
 	if (!band->is_bounded)
 		return UNBOUNDED;
-	for (int i = 0; i < part_count(band); i++)
+	for (int i = 0; i < band->part_count; i++)
 		if (band->parts[i]->count)
-			max = cells_max(max, 2 + band->parts[i]->count(overview));
+			max = cells_max(max, 2 + count_of(overview, band->parts[i]));
 	return max;
 }
 
-/* Panels go from the bottom, leaving a row that says so; rows that are over go first to
- * what each band wants, then by weight. */
+/* Bands that do not fit are left out from the bottom up, and a row is kept that says so. Rows that are left over first
+ * bring each band to what it wants, then they go to bands by weight. */
 static void layout_rows(struct layout *layout, const struct overview *overview, int height_cells)
 {
 	int left = height_cells, max[BANDS_MAX];
@@ -266,7 +134,7 @@ static void layout_rows(struct layout *layout, const struct overview *overview, 
 			break;
 	}
 	if (layout->shown == 0) {
-		/* Not even the first: it takes what there is. */
+		/* Not even the first band fits: it takes all rows. */
 		layout->shown = 1;
 		layout->bands[0].rows = height_cells;
 		return;
@@ -303,13 +171,13 @@ static void layout_rows(struct layout *layout, const struct overview *overview, 
 
 /* ---- drawing ---- */
 
-/* Where the lines between count panels stand. */
+/* Writes the columns of the lines between count boxes; returns how many lines there are. */
 static int separators(int width_cells, int count, int out[PARTS_MAX])
 {
 	if (count == 2) {
 		out[0] = (width_cells - 1) / 2;
 	} else if (count == 3 && width_cells >= WIDE_CELLS) {
-		/* The middle one, with latency and classes, is the widest. */
+		/* The box in the middle is the widest. */
 		out[0] = (width_cells - 2) * 32 / 99;
 		out[1] = width_cells - 1 - out[0];
 	} else if (count == 3) {
@@ -327,20 +195,69 @@ static bool contains(const int *list, int count, int value)
 	return false;
 }
 
-static void draw_band(const struct overview *overview, const struct band *band, int y, const struct canvas *canvas)
+/* A small form without any place of its own, which has something to show. */
+static bool is_guest(const struct overview *overview, const struct panel *panel)
 {
-	int lines[PARTS_MAX], count = part_count(band), line_count = separators(canvas->width_cells, count, lines), x = 0;
+	for (int i = 0; i < OVERVIEW_LAYOUT_COUNT; i++)
+		if (panel->places[i].band > 0)
+			return false;
+	return panel->small && count_of(overview, panel) > 0;
+}
 
-	for (int i = 0; i < count; i++) {
+/* The host gets the rows that it can fill; its guests share the others, as many of them as have room. */
+static void draw_host(const struct overview *overview, const struct panel *host, const struct canvas *canvas)
+{
+	int rows = cells_max(HOST_ROWS_MIN, 1 + count_of(overview, host)), guest_count = 0, y = rows;
+	const struct panel *guests[GUESTS_MAX];
+	struct canvas part = *canvas;
+
+	for (int i = 0; panels[i] && guest_count < GUESTS_MAX; i++)
+		if (is_guest(overview, panels[i]))
+			guests[guest_count++] = panels[i];
+	guest_count = cells_min(guest_count, (canvas->height_cells - rows) / GUEST_ROWS_MIN);
+	for (int i = 0; i < guest_count; i++) {
+		int height = (canvas->height_cells - y) / (guest_count - i);
+
+		part = canvas_part(canvas, 0, y, canvas->width_cells, height);
+		guests[i]->small(overview->model, overview->view, &part);
+		y += height;
+	}
+	if (guest_count > 0)
+		part = canvas_part(canvas, 0, 0, canvas->width_cells, rows);
+	host->small(overview->model, overview->view, &part);
+}
+
+/* Returns with the view's cursor where it is on the whole canvas, if this box has it. */
+static void draw_box(const struct overview *overview, const struct layout *layout, const struct panel *box, int x, int y,
+		     const struct canvas *canvas)
+{
+	struct panel_view *view = overview->view;
+	int cursor_x = view->cursor_x, cursor_y = view->cursor_y;
+
+	view->cursor_x = view->cursor_y = -1;
+	if (box == layout->host)
+		draw_host(overview, box, canvas);
+	else
+		box->small(overview->model, view, canvas);
+	if (view->cursor_y >= 0) {
+		view->cursor_x += x;
+		view->cursor_y += y;
+	} else {
+		view->cursor_x = cursor_x;
+		view->cursor_y = cursor_y;
+	}
+}
+
+static void draw_band(const struct overview *overview, const struct layout *layout, const struct band *band, int y,
+		      const struct canvas *canvas)
+{
+	int lines[PARTS_MAX], line_count = separators(canvas->width_cells, band->part_count, lines), x = 0;
+
+	for (int i = 0; i < band->part_count; i++) {
 		int end = i < line_count ? lines[i] : canvas->width_cells;
 		struct canvas part = canvas_part(canvas, x, y, end - x, band->rows);
 
-		band->parts[i]->draw(overview, &part);
-		/* The list is the Overview's own: where its cursor stands is for the whole canvas. */
-		if (band->parts[i] == &latency && overview->view->cursor_y >= 0) {
-			overview->view->cursor_x += x;
-			overview->view->cursor_y += y;
-		}
+		draw_box(overview, layout, band->parts[i], x, y, &part);
 		if (i < line_count) {
 			part = canvas_part(canvas, end, y, 1, band->rows);
 			rule_vertical(&part, 0);
@@ -349,14 +266,14 @@ static void draw_band(const struct overview *overview, const struct band *band, 
 	}
 }
 
-/* The corners where lines meet titles, once all is drawn. */
+/* Draws the corners where lines meet titles, once all boxes are drawn. */
 static void draw_corners(const struct layout *layout, const struct canvas *canvas)
 {
 	int above[PARTS_MAX], above_count = 0, y = 0;
 
 	for (int i = 0; i < layout->shown; i++) {
 		const struct band *band = &layout->bands[i];
-		int lines[PARTS_MAX], count = separators(canvas->width_cells, part_count(band), lines);
+		int lines[PARTS_MAX], count = separators(canvas->width_cells, band->part_count, lines);
 
 		for (int j = 0; j < count; j++)
 			rule_tee(canvas, lines[j], y, contains(above, above_count, lines[j]) ? GLYPH_CROSS : GLYPH_TEE_DOWN);
@@ -369,25 +286,25 @@ static void draw_corners(const struct layout *layout, const struct canvas *canva
 	}
 }
 
-/* "+ 6 Events (5 hidden, press 6)", one after the other. */
+/* "+ 6 Events (5 hidden, press 6)" for each box that is left out, one after the other. */
 static void draw_hidden(const struct overview *overview, const struct layout *layout, int y, const struct canvas *canvas)
 {
 	char text[512] = "", fit[NAME_BYTES];
 	size_t used = 0;
 
 	for (int i = layout->shown; i < layout->band_count; i++)
-		for (int j = 0; j < part_count(&layout->bands[i]); j++) {
-			const struct part *part = layout->bands[i].parts[j];
+		for (int j = 0; j < layout->bands[i].part_count; j++) {
+			const struct panel *box = layout->bands[i].parts[j];
 			char title[64], press[16] = "";
 
-			panel_title(title, part->key, part->name);
-			if (panel_find(part->key))
-				snprintf(press, sizeof press, ", press %c", part->key);
+			panel_title(title, box);
+			if (panel_digit(box))
+				snprintf(press, sizeof press, ", press %c", panel_digit(box));
 			if (used < sizeof text)
 				used += (size_t)snprintf(text + used, sizeof text - used, "%s+ %s", used ? "  " : "", title);
-			if (used < sizeof text && part->count)
+			if (used < sizeof text && box->count)
 				used += (size_t)snprintf(text + used, sizeof text - used, " (%d hidden%s)",
-							 part->count(overview), press);
+							 count_of(overview, box), press);
 		}
 	text_fit(fit, sizeof fit, text, cells_max(canvas->width_cells - 1, 0), canvas_glyphs(canvas));
 	canvas_text(canvas, 1, y, STYLE(ROLE_DIM), fit);
@@ -395,7 +312,7 @@ static void draw_hidden(const struct overview *overview, const struct layout *la
 
 /* ---- too small for panels ---- */
 
-/* "312 MiB", "sql.query 8.31 ms", "drop 0", and the next worst as long as there are rows. */
+/* Rows of words: "312 MiB", "sql.query 8.31 ms", "drop 0", then the next worst spans as long as there are rows. */
 static void draw_plain(const struct overview *overview, const struct canvas *canvas)
 {
 	const struct model_totals *totals = model_totals(overview->model);
@@ -441,7 +358,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	if (view->nothing) {
 		char title[64];
 
-		panel_title(title, '0', "Overview");
+		panel_title(title, &panel_overview);
 		title_draw(canvas, title, NULL, NULL);
 		text_clean(text, sizeof text, view->nothing, strlen(view->nothing), canvas_glyphs(canvas));
 		text_wrap(canvas, 1, canvas->height_cells > 1, STYLE(ROLE_TEXT), text);
@@ -451,10 +368,9 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 		draw_plain(&overview, canvas);
 		return;
 	}
-	overview.chosen = latency_chosen(model, view);
 	layout_rows(&layout, &overview, canvas->height_cells);
 	for (int i = 0; i < layout.shown; i++) {
-		draw_band(&overview, &layout.bands[i], y, canvas);
+		draw_band(&overview, &layout, &layout.bands[i], y, canvas);
 		y += layout.bands[i].rows;
 	}
 	draw_corners(&layout, canvas);
@@ -462,31 +378,46 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 		draw_hidden(&overview, &layout, canvas->height_cells - 1, canvas);
 }
 
+/* Opens in Latency the span whose heat map is shown. */
+static bool open_span(const struct model *model, struct panel_view *view)
+{
+	const struct model_site *site = latency_chosen(model, view);
+
+	view->go = &panel_latency;
+	view->go_id = site ? site->id : 0;
+	return true;
+}
+
+static const struct model_site *chosen_site(const struct model *model, const struct panel_view *view)
+{
+	return view->cursor >= 0 ? model_site_by_id(model, view->cursor_id) : NULL;
+}
+
+static bool level_up(const struct model *model, struct panel_view *view)
+{
+	return wish_site_next(view, chosen_site(model, view));
+}
+
+static bool level_off(const struct model *model, struct panel_view *view)
+{
+	return wish_site_off(view, chosen_site(model, view));
+}
+
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
-	const struct model_site *site;
-
-	if (key == KEYCODE_ENTER) {
-		site = latency_chosen(model, view);
-		view->go = '2';
-		view->go_id = site ? site->id : 0;
-		return true;
-	}
-	if (key == 'x' || key == 'X') {
-		site = view->cursor >= 0 ? model_site_by_id(model, view->cursor_id) : NULL;
-		return site_level_key(model, view, site, key);
-	}
 	return list_key(&latency_list, model, view, key);
 }
 
-static const char *const keys[] = {
-	"↑ ↓\tchoose a span: its heat map is shown",
-	"⏎\topen it in Latency",
-	"s r\tsort by next column, reverse",
-	"o\thold, let go the order",
-	"/\tfilter (sub, !not, /regex/)",
-	"x X\tnext level of the span, off",
-	NULL
+static const struct panel_key keys[] = {
+	{ KEYCODE_DOWN, .help_keys = "↑ ↓", .help = "choose a span: its heat map is shown" },
+	{ KEYCODE_ENTER, .footer = "⏎ open", .help_keys = "⏎", .help = "open it in Latency", .run = open_span },
+	{ '/', .footer = "/ filter" },
+	{ 's', .footer = "s sort", .help_keys = "s r", .help = "sort by next column, reverse" },
+	{ 'o', .help_keys = "o", .help = "hold, let go the order" },
+	{ '/', .help_keys = "/", .help = "filter (sub, !not, /regex/)" },
+	{ 'x', .help_keys = "x X", .help = "next level of the span, off", .run = level_up },
+	{ 'X', .run = level_off },
+	{ 0 }
 };
 
 const struct panel panel_overview = {
@@ -494,7 +425,6 @@ const struct panel panel_overview = {
 	.digit = '0',
 	.help = "everything at a glance",
 	.keys = keys,
-	.footer = "⏎ open  / filter  s sort",
 	.draw = draw,
 	.key = on_key,
 };

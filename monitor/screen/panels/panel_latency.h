@@ -1,0 +1,23 @@
+/* panel_latency.h -- the parts of the Latency panel: its list, the heat map, one span opened.
+ *
+ * The Overview has the same list: its cursor moves in it. */
+#ifndef TELEM_MONITOR_SCREEN_PANELS_PANEL_LATENCY_H
+#define TELEM_MONITOR_SCREEN_PANELS_PANEL_LATENCY_H
+
+#include "monitor/screen/panels/panel.h"
+#include "monitor/screen/panels/panel_list.h"
+
+/* Spans, latencies and values, worst first. */
+extern const struct panel_list latency_list;
+/* The site that the view's cursor is on, else the worst one; NULL when the list is empty. */
+const struct model_site *latency_chosen(const struct model *model, struct panel_view *view);
+
+/* ---- panel_latency_heat.c ---- */
+/* Draws the last 5 minutes of a site, one column a second; site may be NULL. */
+void latency_draw_heat(const struct model *model, const struct model_site *site, const struct canvas *canvas);
+
+/* ---- panel_latency_open.c ---- */
+/* Draws all that is known of one site: figures, histogram, heat map, figures by task. */
+void latency_draw_open(const struct model *model, struct panel_view *view, const struct model_site *site,
+		       const struct canvas *canvas);
+#endif
