@@ -112,6 +112,19 @@ int no_match_draw(const struct panel_view *view, int shown, int all, const char 
 	return text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
 }
 
+bool nothing_draw(const struct panel *panel, const struct panel_view *view, const struct canvas *canvas)
+{
+	char title[64], text[NAME_BYTES];
+
+	if (!view->nothing)
+		return false;
+	panel_title(title, panel);
+	title_draw(canvas, title, NULL, NULL);
+	text_clean(text, sizeof text, view->nothing, strlen(view->nothing), canvas_glyphs(canvas));
+	text_wrap(canvas, 1, canvas->height_cells > 1, STYLE(ROLE_TEXT), text);
+	return true;
+}
+
 bool title_fits(const struct canvas *canvas, const char *left, const char *right)
 {
 	/* 7: what rule_draw() puts around two texts. */

@@ -33,6 +33,9 @@ void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, i
 /* Draws it when that is so; returns the row after it. */
 int no_match_draw(const struct panel_view *view, int shown, int all, const char *rows, int y, const struct canvas *canvas);
 
+/* When there is no data at all, draws the panel's title and the view's reason for it, and returns true. */
+bool nothing_draw(const struct panel *panel, const struct panel_view *view, const struct canvas *canvas);
+
 /* Whether both texts of a title fit. */
 bool title_fits(const struct canvas *canvas, const char *left, const char *right);
 /* The title of a panel: of the two texts for the right the first that fits, either may be NULL. */

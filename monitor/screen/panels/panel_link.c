@@ -248,7 +248,7 @@ static void draw_chart(const struct model *model, const struct canvas *canvas)
 }
 
 /* Returns the row after the text. */
-static int draw_lines(const struct model *model, const struct panel_view *view, const struct canvas *canvas)
+static int draw_lines(const struct model *model, const struct canvas *canvas)
 {
 	const struct model_link *link = model_link(model);
 	struct page page = { .model = model, .canvas = canvas, .y = 1 };
@@ -256,12 +256,6 @@ static int draw_lines(const struct model *model, const struct panel_view *view, 
 
 	panel_title(title, &panel_link);
 	title_draw(canvas, title, NULL, NULL);
-	if (view->nothing) {
-		char text[NAME_BYTES];
-
-		text_clean(text, sizeof text, view->nothing, strlen(view->nothing), canvas_glyphs(canvas));
-		return text_wrap(canvas, 1, 1, STYLE(ROLE_TEXT), text);
-	}
 	line_stream(&page, link);
 	line_lag(&page, link);
 	line_lost(&page, link);
@@ -280,8 +274,10 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 
 	canvas_clear(canvas);
 	view->cursor_x = view->cursor_y = -1;
-	y = draw_lines(model, view, canvas);
-	if (!view->nothing && canvas->height_cells - y >= 4) {
+	if (nothing_draw(&panel_link, view, canvas))
+		return;
+	y = draw_lines(model, canvas);
+	if (canvas->height_cells - y >= 4) {
 		struct canvas part = canvas_part(canvas, 0, y, canvas->width_cells, cells_min(canvas->height_cells - y, 16));
 
 		draw_chart(model, &part);
@@ -290,7 +286,8 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 
 static void small(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
-	draw_lines(model, view, canvas);
+	(void)view;
+	draw_lines(model, canvas);
 }
 
 static int count(const struct model *model)

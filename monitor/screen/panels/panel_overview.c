@@ -350,20 +350,12 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 {
 	struct overview overview = { .model = model, .view = view };
 	struct layout layout = layout_for(canvas->width_cells);
-	char text[NAME_BYTES];
 	int y = 0;
 
 	canvas_clear(canvas);
 	view->cursor_x = view->cursor_y = -1;
-	if (view->nothing) {
-		char title[64];
-
-		panel_title(title, &panel_overview);
-		title_draw(canvas, title, NULL, NULL);
-		text_clean(text, sizeof text, view->nothing, strlen(view->nothing), canvas_glyphs(canvas));
-		text_wrap(canvas, 1, canvas->height_cells > 1, STYLE(ROLE_TEXT), text);
+	if (nothing_draw(&panel_overview, view, canvas))
 		return;
-	}
 	if (canvas->width_cells < PLAIN_CELLS || canvas->height_cells < PLAIN_ROWS) {
 		draw_plain(&overview, canvas);
 		return;

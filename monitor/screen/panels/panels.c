@@ -12,7 +12,8 @@
 	PANEL(latency) \
 	PANEL(classes) \
 	PANEL(link) \
-	PANEL(frames)
+	PANEL(frames) \
+	/* end */
 
 /* Boxes of the Overview that are no panel of their own: more forms of a panel, and things whose panel is still to be
  * written. Such a thing has its file already; with a draw() and a digit its line moves up. */
@@ -23,7 +24,8 @@
 	BOX(tasks) \
 	BOX(gc) \
 	BOX(counters) \
-	BOX(events)
+	BOX(events) \
+	/* end */
 
 #define DECLARE(name) extern const struct panel panel_##name;
 #define POINT(name) &panel_##name,
