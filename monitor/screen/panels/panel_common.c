@@ -207,6 +207,33 @@ double quantile_or_none(const struct quantiles *window, uint64_t value)
 	return (double)(value < window->min ? window->min : value);
 }
 
+double window_figure(const struct model_site *site, enum window_figure figure)
+{
+	const struct quantiles *window = &site->window;
+
+	switch (figure) {
+	case WINDOW_RATE:
+		return window->rate_per_s;
+	case WINDOW_P50:
+		return quantile_or_none(window, window->p50);
+	case WINDOW_P90:
+		return quantile_or_none(window, window->p90);
+	case WINDOW_P99:
+		return quantile_or_none(window, window->p99);
+	case WINDOW_MAX:
+		return figure_or_none(window->count, window->max);
+	}
+	return NAN;
+}
+
+void window_figure_text(char out[UNITS_BYTES], const struct model_site *site, enum window_figure figure)
+{
+	if (figure == WINDOW_RATE)
+		units_rate(out, window_figure(site, figure));
+	else
+		site_figure(out, site, window_figure(site, figure));
+}
+
 void clock_text(char out[UNITS_BYTES], const struct model *model, uint64_t time_ns, int decimals)
 {
 	units_clock(out, model_real_ns(model, time_ns), decimals);

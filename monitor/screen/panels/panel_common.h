@@ -53,6 +53,12 @@ void site_figure(char out[UNITS_BYTES], const struct model_site *site, double va
 double figure_or_none(uint64_t count, uint64_t value);
 /* value, one of the window's quantiles, or NaN when none is known. */
 double quantile_or_none(const struct quantiles *window, uint64_t value);
+/* The figures of a site's window that several panels list, and sort by. */
+enum window_figure { WINDOW_RATE, WINDOW_P50, WINDOW_P90, WINDOW_P99, WINDOW_MAX };
+/* NaN when it is not known. */
+double window_figure(const struct model_site *site, enum window_figure figure);
+/* The same as text, with ~ when it is an estimate. */
+void window_figure_text(char out[UNITS_BYTES], const struct model_site *site, enum window_figure figure);
 /* Clock time of a moment of the target, with decimals. */
 void clock_text(char out[UNITS_BYTES], const struct model *model, uint64_t time_ns, int decimals);
 /* "172,401,220" */

@@ -50,11 +50,11 @@ static double sort_key(const struct model_site *site, const struct model_frame *
 {
 	switch (sort) {
 	case SORT_MAX:
-		return figure_or_none(site->window.count, site->window.max);
+		return window_figure(site, WINDOW_MAX);
 	case SORT_RATE:
-		return site->window.rate_per_s;
+		return window_figure(site, WINDOW_RATE);
 	case SORT_P50:
-		return quantile_or_none(&site->window, site->window.p50);
+		return window_figure(site, WINDOW_P50);
 	case SORT_OVER:
 		return frame ? (double)frame->broken : NAN;
 	case SORT_HEAP:
@@ -66,7 +66,7 @@ static double sort_key(const struct model_site *site, const struct model_frame *
 	case SORT_LOGS:
 		return frame ? log_lines(frame) : NAN;
 	default:
-		return quantile_or_none(&site->window, site->window.p99);
+		return window_figure(site, WINDOW_P99);
 	}
 }
 
@@ -140,7 +140,6 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 	const struct panel_row *row = &frames->rows->rows[index];
 	const struct model_site *site = model_site_by_id(frames->model, row->id);
 	const struct model_frame *frame = frame_of(frames->model, row->id);
-	const struct quantiles *window;
 	char text[UNITS_BYTES] = "";
 
 	if (!site) {
@@ -149,8 +148,7 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 			snprintf(out, out_bytes, "site %" PRIu32, row->id);
 		return;
 	}
-	window = &site->window;
-	if (window->count == 0 || site->level == LEVEL_OFF)
+	if (site->window.count == 0 || site->level == LEVEL_OFF)
 		*style = STYLE(ROLE_DIM);
 	switch (column) {
 	case TABLE_MARK:
@@ -163,16 +161,16 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 		name_clean(out, out_bytes, site->name, frames->glyphs);
 		return;
 	case COLUMN_RATE:
-		units_rate(text, window->rate_per_s);
+		window_figure_text(text, site, WINDOW_RATE);
 		break;
 	case COLUMN_P50:
-		site_figure(text, site, quantile_or_none(window, window->p50));
+		window_figure_text(text, site, WINDOW_P50);
 		break;
 	case COLUMN_P99:
-		site_figure(text, site, quantile_or_none(window, window->p99));
+		window_figure_text(text, site, WINDOW_P99);
 		break;
 	case COLUMN_MAX:
-		site_figure(text, site, figure_or_none(window->count, window->max));
+		window_figure_text(text, site, WINDOW_MAX);
 		break;
 	default:
 		frame_cell(frame, column, text, style);

@@ -18,18 +18,12 @@ static const struct need timed_need = { site_is_timed, "span", "spans", "entered
 
 static double sort_key(const struct model_site *site, int sort)
 {
-	switch (sort) {
-	case SORT_MAX:
-		return figure_or_none(site->window.count, site->window.max);
-	case SORT_RATE:
-		return site->window.rate_per_s;
-	case SORT_P50:
-		return quantile_or_none(&site->window, site->window.p50);
-	case SORT_P90:
-		return quantile_or_none(&site->window, site->window.p90);
-	default:
-		return quantile_or_none(&site->window, site->window.p99);
-	}
+	static const enum window_figure figures[SORT_COUNT] = {
+		[SORT_P99] = WINDOW_P99, [SORT_MAX] = WINDOW_MAX, [SORT_RATE] = WINDOW_RATE, [SORT_P50] = WINDOW_P50,
+		[SORT_P90] = WINDOW_P90, [SORT_NAME] = WINDOW_P99,
+	};
+
+	return window_figure(site, figures[sort]);
 }
 
 static void collect(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
@@ -98,16 +92,16 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 		class_name_clean(out, out_bytes, latency->model, site->class_id, latency->glyphs);
 		return;
 	case COLUMN_RATE:
-		units_rate(text, window->rate_per_s);
+		window_figure_text(text, site, WINDOW_RATE);
 		break;
 	case COLUMN_P50:
-		site_figure(text, site, quantile_or_none(window, window->p50));
+		window_figure_text(text, site, WINDOW_P50);
 		break;
 	case COLUMN_P90:
-		site_figure(text, site, quantile_or_none(window, window->p90));
+		window_figure_text(text, site, WINDOW_P90);
 		break;
 	case COLUMN_P99:
-		site_figure(text, site, quantile_or_none(window, window->p99));
+		window_figure_text(text, site, WINDOW_P99);
 		if (is_bad)
 			*style = STYLE(ROLE_BAD);
 		break;
@@ -118,7 +112,7 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 			*style = STYLE(ROLE_BAD);
 		break;
 	case COLUMN_MAX:
-		site_figure(text, site, figure_or_none(window->count, window->max));
+		window_figure_text(text, site, WINDOW_MAX);
 		break;
 	default:
 		break;
