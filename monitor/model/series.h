@@ -8,16 +8,16 @@
 #include "protocol/limits.h"
 
 struct series {
-	float points[LIMIT_HISTORY_S];       /* NAN: no data */
-	int64_t last_second;                 /* of the newest point; -1: none yet */
+	float points[LIMIT_HISTORY_S];       /* a second is at index second % LIMIT_HISTORY_S; NAN: no data */
+	int64_t last_second;                 /* the second of the newest point; -1: there is none yet */
 };
 
 void series_init(struct series *series);
-/* The value of a second and, when some seconds came in one tick, of those before it back
- * to from_second. Seconds between the last point and from_second become gaps. */
+/* Sets the value of the seconds from from_second to second, which are several when one tick brought them all. Seconds
+ * between the newest point and from_second become gaps. */
 void series_put(struct series *series, int64_t from_second, int64_t second, double value);
-/* The value of a second; NAN when it is not kept or never was. */
+/* The value of a second; NAN when there never was one or it is too old. */
 double series_at(const struct series *series, int64_t second);
-/* The count seconds up to last, oldest first. */
+/* Writes the values of the count seconds up to last, oldest first. */
 void series_copy(const struct series *series, int64_t last, int count, double *out);
 #endif

@@ -12,7 +12,7 @@
 enum { SORT_ORDER, SORT_EVENTS, SORT_COST, SORT_DROPPED, SORT_NAME, SORT_COUNT };
 enum { SITE_SORT_RATE, SITE_SORT_EVENTS, SITE_SORT_LEVEL, SITE_SORT_NAME, SITE_SORT_COUNT };
 
-#define ANSWER_NS 2000000000u        /* without an answer for so long, we say so */
+#define ANSWER_NS 2000000000u        /* a request that waits longer reads "no answer" */
 
 static const char *const sorts[SORT_COUNT] = { "order", "events", "cost", "dropped", "name" };
 static const char *const site_sorts[SITE_SORT_COUNT] = { "rate", "streamed", "level", "name" };
@@ -31,7 +31,7 @@ static void collect(const struct model *model, const struct panel_view *view, st
 	}
 }
 
-/* Of the class in view->open_id. */
+/* Adds the sites of the class in view->open_id. */
 static void collect_sites(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
 {
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
@@ -65,7 +65,7 @@ struct class_table {
 	const struct panel_rows *rows;
 	enum glyphs glyphs;
 	const struct canvas *canvas;
-	/* Rows of classes that are off: what they cost before is said across several columns. */
+	/* Where notes belong: a row of a class that is off says across several columns what the class cost before. */
 	struct { int x, y, row; } notes[LIMIT_CLASSES];
 	int note_count;
 };
@@ -102,7 +102,7 @@ static void level_cell(const struct class_table *table, uint32_t id, char *out, 
 	snprintf(out, out_bytes, "%s", level_name(level));
 }
 
-/* What of its events the program streams: ", 1/100, 10.0k/s at most". */
+/* Says how many of the class's events the program streams: ", 1/100, 10.0k/s at most". */
 static const char *class_limit_text(const struct model_class *class, char out[64])
 {
 	char keep[32] = "", rate[UNITS_BYTES], most[48] = "";
@@ -125,7 +125,7 @@ static void by_cell(const struct class_table *table, uint32_t id, char *out, siz
 	uint64_t waited = request && request->is_waiting ? waited_ns(table->view, request) / 100000000u : 0;
 
 	if (request && request->is_waiting) {
-		/* In tenths of a second: it is seen to tick. */
+		/* The time is in tenths of a second, so that the user sees it tick. */
 		if (waited < 100)
 			snprintf(out, out_bytes, "you, %" PRIu64 ".%" PRIu64 " s ago", waited / 10, waited % 10);
 		else
@@ -149,7 +149,7 @@ static void by_cell(const struct class_table *table, uint32_t id, char *out, siz
 	}
 }
 
-/* What the events of a class at level all do; below that there are none. */
+/* The rate, bytes and cost of a class's events. Only a class at level all streams events. */
 static void figure_cell(const struct model_class *class, int column, char *out, size_t out_bytes, struct style *style)
 {
 	bool is_all = class->level == LEVEL_ALL, has_loss = class->drops_per_s > 0;
@@ -213,8 +213,8 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 	}
 }
 
-/* Off, and it once was at level all: the row is kept free for its note. A request of ours is
- * said in the row's last column, which then stays. */
+/* Whether the row has a note in place of its figures: the class is off and once was at level all. A request of ours is shown
+ * in the row's last column, so such a row has no note. */
 static bool has_note(const struct class_table *table, uint32_t id)
 {
 	const struct panel_request *request = request_of(table->view, id);
@@ -294,7 +294,7 @@ static struct table_drawn draw_classes(const struct model *model, const struct p
 	return drawn;
 }
 
-/* ---- the sites of one ---- */
+/* ---- the sites of one class ---- */
 
 static void site_cell(void *arg, int index, int column, char *out, size_t out_bytes, struct style *style)
 {
@@ -395,7 +395,7 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 	else if (view->is_held)
 		snprintf(sort, sizeof sort, "held");
 	snprintf(right, sizeof right, "%s%s%s", sort, sort[0] ? " ─ " : "", lease);
-	/* The lease is a promise and stays longer than how rows are sorted. */
+	/* When it gets narrow, the sort label goes before the lease, because the lease is a promise to the user. */
 	if (!title_fits(canvas, left, right))
 		snprintf(right, sizeof right, "%s%s%s", sort, sort[0] ? " ─ " : "", short_lease);
 	title_draw(canvas, left, right, short_lease);
@@ -451,7 +451,8 @@ static void small(const struct model *model, struct panel_view *view, const stru
 	struct canvas part = canvas_part(canvas, 0, 1, canvas->width_cells - 1, canvas->height_cells - 1);
 	struct panel_rows rows;
 
-	/* The Overview's list is another one; its requests and letters are the same. */
+	/* The view is the Overview's: its requests and letters hold here, but its cursor, sort and filter are of another
+	 * list. */
 	plain.sort = 0;
 	plain.is_ascending = plain.is_open = false;
 	plain.filter[0] = '\0';
@@ -487,7 +488,7 @@ static bool close_sites(const struct model *model, struct panel_view *view)
 	view->is_ascending = false;
 	view->top = 0;
 	view->filter[0] = '\0';
-	/* Back where it was opened. */
+	/* The cursor returns to the class whose sites were open. */
 	view->cursor = 0;
 	view->cursor_id = view->open_id;
 	view->is_held = false;

@@ -11,9 +11,9 @@
 #include "widgets/text.h"
 
 enum {
-	SPARK_POINTS_MAX = 512,      /* wider than any column of ours */
+	SPARK_POINTS_MAX = 512,      /* no column of a panel is wider */
 	SPARK_SECONDS = 60,
-	CLASSES_NAMED_MAX = 3        /* in a reason; more are only counted */
+	CLASSES_NAMED_MAX = 3        /* so many classes are named in a reason, more are counted */
 };
 
 void name_clean(char *out, size_t out_bytes, const char *name, enum glyphs glyphs)
@@ -127,7 +127,7 @@ bool nothing_draw(const struct panel *panel, const struct panel_view *view, cons
 
 bool title_fits(const struct canvas *canvas, const char *left, const char *right)
 {
-	/* 7: what rule_draw() puts around two texts. */
+	/* rule_draw() puts 7 cells around two texts. */
 	return canvas_text_width(canvas, left) + canvas_text_width(canvas, right) + 7 <= canvas->width_cells;
 }
 
@@ -146,7 +146,7 @@ int text_wrap(const struct canvas *canvas, int x, int y, struct style style, con
 		char line[NAME_BYTES];
 		size_t take = 0, word = 0;
 
-		/* Whole words as long as they fit; a word longer than the row is cut by the canvas. */
+		/* A row takes whole words as long as they fit; the canvas cuts a word that is longer than the row. */
 		while (text[take]) {
 			size_t end = take + strspn(text + take, " ");
 
@@ -200,10 +200,10 @@ double figure_or_none(uint64_t count, uint64_t value)
 
 double quantile_or_none(const struct quantiles *window, uint64_t value)
 {
-	/* Without buckets the count is known and no quantile is; zero is one only of zeros. */
+	/* A site without buckets has a count, but no quantiles: they are 0. A 0 is a quantile only when all values are 0. */
 	if (window->count == 0 || (value == 0 && window->max > 0))
 		return NAN;
-	/* A quantile is the middle of its bucket: not below what was really seen. */
+	/* A quantile is the middle of its bucket, which may be below the least value that was seen. */
 	return (double)(value < window->min ? window->min : value);
 }
 
@@ -256,7 +256,7 @@ int series_trend(const struct series *series, int64_t second, int seconds)
 {
 	double now = series ? series_at(series, second) : NAN, before = NAN;
 
-	/* What is younger than that has its own beginning to compare with. */
+	/* A series that is younger than that is compared with its first point. */
 	for (int age = seconds; series && age > 0 && isnan(before); age--)
 		before = series_at(series, second - age);
 	if (isnan(now) || isnan(before) || fabs(now - before) <= 0.02 * fmax(fabs(before), fabs(now)))
@@ -299,8 +299,8 @@ void series_chart(const struct model *model, const struct series *series, int se
 	}, canvas);
 }
 
-/* Moves the values so that the least stands on the floor, or all in the middle when they
- * differ by little; returns the top. */
+/* Moves the values so that the least becomes 0, or, when they differ by little, so that all are in the middle. Returns the
+ * greatest value of the scale. */
 static double values_shape(double *values, int count)
 {
 	double least = INFINITY, most = -INFINITY, range;
@@ -326,7 +326,7 @@ void series_spark(const struct series *series, int64_t second, enum spark spark,
 
 	if (!series || count <= 0)
 		return;
-	/* Bars of whole steps of the clock: they move on, and do not change any more. */
+	/* A bar stands for a whole step of the clock, so that bars move to the left without changing their height. */
 	step = cells_max(1, (SPARK_SECONDS + count - 1) / count);
 	for (int i = 0; i < count; i++) {
 		int64_t first = (second / step - (count - 1 - i)) * step;
@@ -351,7 +351,8 @@ bool is_worse(double mark, double now)
 
 /* ---- reasons ---- */
 
-/* "sql", "sql and net", "sql, net and 4 more"; and, if keys is given, "c then q, or c then e". */
+/* Writes the names of the classes that are meant: "sql", "sql and net", "sql, net and 4 more"; into keys it writes how to
+ * switch them: "c then q, or c then e". */
 static void classes_text(char *out, size_t out_bytes, char *keys, size_t keys_bytes, const struct model *model,
 			 const struct panel_view *view, const bool *is_meant, int count, enum glyphs glyphs)
 {
@@ -427,7 +428,7 @@ bool reason_text(char *out, size_t out_bytes, const struct model *model, const s
 		return true;
 	}
 	census_take(&census, model, need);
-	/* It ended, and its levels with it: what it said before stays to be seen. */
+	/* A program that said goodbye has no levels any more; the figures it sent before stay on the screen. */
 	if (model_link(model)->has_bye && census.has_happened)
 		return false;
 	if (all_classes_off(model)) {
@@ -491,7 +492,7 @@ bool wish_site_off(struct panel_view *view, const struct model_site *site)
 	return wish_site_level(view, site, LEVEL_OFF);
 }
 
-/* ---- what is what ---- */
+/* ---- kinds of sites ---- */
 
 static const char lifetime_ending[] = " lifetime";
 

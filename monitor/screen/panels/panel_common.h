@@ -1,21 +1,20 @@
 /* panel_common.h -- what panels share: safe names, titles, reasons for emptiness, wishes.
  *
- * Names in the model are as the target sent them; nothing of them reaches a canvas but
- * through name_clean(). */
+ * Names in the model are as the target sent them. A panel draws a name only after name_clean() made it safe. */
 #ifndef TELEM_MONITOR_SCREEN_PANELS_PANEL_COMMON_H
 #define TELEM_MONITOR_SCREEN_PANELS_PANEL_COMMON_H
 
 #include "monitor/screen/panels/panel.h"
 #include "widgets/units.h"
 
-/* Room for any name or line of the model after cleaning: a byte becomes three at most. */
+/* Room for any name or line of the model after name_clean(), which makes at most three bytes of one. */
 enum { NAME_BYTES = 3 * 256 + 1 };
 
-/* A name or line of the model, safe to draw; "(no name)" when it is empty. */
+/* Writes a name or line of the model so that it is safe to draw; "(no name)" for an empty one. */
 void name_clean(char *out, size_t out_bytes, const char *name, enum glyphs glyphs);
-/* The same, cut in the middle to width_cells. */
+/* The same, with the middle left out when it is wider than width_cells. */
 void name_fit(char *out, size_t out_bytes, const char *name, int width_cells, enum glyphs glyphs);
-/* "decoder", "task 7" without a name, "(ended tasks)", "(whole program)". */
+/* "decoder"; "task 7" for a task without a name; "(ended tasks)"; "(whole program)". */
 void task_name_clean(char *out, size_t out_bytes, const struct model *model, uint32_t task, enum glyphs glyphs);
 void class_name_clean(char *out, size_t out_bytes, const struct model *model, uint32_t class_id, enum glyphs glyphs);
 
@@ -23,14 +22,14 @@ void class_name_clean(char *out, size_t out_bytes, const struct model *model, ui
 void panel_title(char out[64], const struct panel *panel);
 /* The digit that switches to the panel, or to the panel that a box is of; 0 when there is none. */
 char panel_digit(const struct panel *panel);
-/* "10 s" "60 s" "5 min" "all". */
+/* The window as text: "10 s", "60 s", "5 min" or "all". */
 const char *window_name(int seconds);
-/* " ─ /sql: 3 of 14" for a title; "" without a filter. */
+/* " ─ filter sql: 3 of 14" for a title; "" without a filter. */
 void filter_label(char *out, size_t out_bytes, const struct panel_view *view, int shown, int all, enum glyphs glyphs);
-/* In place of all the rows that a filter hides. */
+/* The text that stands in place of the rows when a filter hides all of them. */
 void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows,
 		   enum glyphs glyphs);
-/* Draws it when that is so; returns the row after it. */
+/* Draws that text at row y when a filter hides all rows; returns the row after it, or y. */
 int no_match_draw(const struct panel_view *view, int shown, int all, const char *rows, int y, const struct canvas *canvas);
 
 /* When there is no data at all, draws the panel's title and the view's reason for it, and returns true. */
@@ -38,20 +37,21 @@ bool nothing_draw(const struct panel *panel, const struct panel_view *view, cons
 
 /* Whether both texts of a title fit. */
 bool title_fits(const struct canvas *canvas, const char *left, const char *right);
-/* The title of a panel: of the two texts for the right the first that fits, either may be NULL. */
+/* Draws the title of a panel. At its right stands the first of the two texts right and shorter that fits; either may be
+ * NULL. */
 void title_draw(const struct canvas *canvas, const char *left, const char *right, const char *shorter);
-/* Text from column x on, over as many rows as it needs; returns the row after it. */
+/* Draws text from column x on, over as many rows as it needs; returns the row after it. */
 int text_wrap(const struct canvas *canvas, int x, int y, struct style style, const char *text);
-/* The text at the right of column x_end, in a field of width_cells, cut rather than spilt. */
+/* Draws text in a field of width_cells that ends at column x_end; a text that is too wide is cut. */
 void text_field(const struct canvas *canvas, int x_end, int y, int width_cells, struct style style, const char *text);
 
-/* What a site's values are counted in, and one of them as text; NaN is "–". */
+/* The unit of a site's values. */
 enum unit site_unit(const struct model_site *site);
-/* A distribution's figure, with ~ when it is an estimate; "–" when there is none. */
+/* One of a site's values as text, with ~ when it is an estimate; "–" for NaN. */
 void site_figure(char out[UNITS_BYTES], const struct model_site *site, double value);
-/* value, or NaN when count is 0. */
+/* Returns value, or NaN when count is 0. */
 double figure_or_none(uint64_t count, uint64_t value);
-/* value, one of the window's quantiles, or NaN when none is known. */
+/* value is one of the window's quantiles: returns it, or NaN when it is not known. */
 double quantile_or_none(const struct quantiles *window, uint64_t value);
 /* The figures of a site's window that several panels list, and sort by. */
 enum window_figure { WINDOW_RATE, WINDOW_P50, WINDOW_P90, WINDOW_P99, WINDOW_MAX };
@@ -59,43 +59,41 @@ enum window_figure { WINDOW_RATE, WINDOW_P50, WINDOW_P90, WINDOW_P99, WINDOW_MAX
 double window_figure(const struct model_site *site, enum window_figure figure);
 /* The same as text, with ~ when it is an estimate. */
 void window_figure_text(char out[UNITS_BYTES], const struct model_site *site, enum window_figure figure);
-/* Clock time of a moment of the target, with decimals. */
+/* The clock time of a moment of the target, with so many decimals. */
 void clock_text(char out[UNITS_BYTES], const struct model *model, uint64_t time_ns, int decimals);
-/* "172,401,220" */
+/* The number with commas: "172,401,220". */
 void digits_text(char out[32], uint64_t number);
-/* How a series went over the last seconds: 1 rose, -1 fell, 0 neither or not known. */
+/* 1 when the series rose over the last seconds, -1 when it fell, 0 when it did neither or that is not known. */
 int series_trend(const struct series *series, int64_t second, int seconds);
-/* ▲ or ▼ or nothing, by series_trend(). */
+/* "▲", "▼" or "" for a result of series_trend(). */
 const char *trend_arrow(int trend);
-/* The newest seconds of a series as a chart, with times and mark below when they are wanted
- * and there are four rows; at most 300 of them. */
+/* Draws the newest seconds of a series, at most 300, as a chart. With times, and when there are four rows, clock times and
+ * the mark stand below it. */
 void series_chart(const struct model *model, const struct series *series, int seconds, enum unit unit, bool times,
 		    const struct canvas *canvas);
-/* The greatest of the newest seconds, NaN when there is none. */
+/* The greatest value of the newest seconds; NaN when there is none. */
 double series_max(const struct series *series, int64_t second, int seconds);
-/* How a sparkline is scaled: from zero, or between the least and the greatest of what is
- * seen, for what seldom comes near zero; there what changes by little stays flat. */
+/* How a sparkline is scaled: from zero; or from the least to the greatest value that it shows, for values that are seldom
+ * near zero. In that scale a series that changes by little stays flat. */
 enum spark { SPARK_FROM_ZERO, SPARK_SHAPE };
-/* A sparkline of the last minute, or of more where there is room; nothing when series is NULL. */
+/* Draws a sparkline of the last minute, or of more where there is room; draws nothing when series is NULL. */
 void series_spark(const struct series *series, int64_t second, enum spark spark, const struct canvas *canvas);
-/* More than doubled against the mark. */
+/* Whether a value is more than twice as large as it was at the mark. */
 bool is_worse(double mark, double now);
 
-/* What a panel needs, to say why it has nothing to show. */
+/* The sites that a panel shows, and words for them; reason_text() says with it why there is nothing to show. */
 struct need {
 	bool (*wants)(const struct model_site *site);
 	const char *one, *many, *done;       /* "span", "spans", "entered" */
 };
-/* Why there is nothing to show, in words and with the key that cures it; false when there
- * is something. All sites that are wanted may be off and still have figures of before: then
- * out is written as well, and the panel shows both. */
+/* Writes why there is nothing to show and which key changes that; returns false when there is something to show. When all
+ * sites of the need are off but have figures of an earlier time, there is a reason as well, and the panel shows both. */
 bool reason_text(char *out, size_t out_bytes, const struct model *model, const struct panel_view *view,
 		 const struct need *need, enum glyphs glyphs);
 
-/* Off to sum to all to off. */
+/* The level after this one: off, sum, all, and off again. */
 uint8_t level_next(uint8_t level);
-/* Asks for a level of a site of a class, or with site 0 of the class; says why not when it
- * may not. */
+/* Asks for a level of a site, or, with site 0, of the class. On a connection without control it sets a message instead. */
 void wish_level(struct panel_view *view, uint32_t class_id, uint32_t site, uint8_t level);
 /* What x and X do in a list of sites: ask for the site's next level, or for off. With site NULL no row is chosen, which
  * they say. Return true, for the key is taken. */
@@ -103,12 +101,13 @@ bool wish_site_next(struct panel_view *view, const struct model_site *site);
 bool wish_site_off(struct panel_view *view, const struct model_site *site);
 
 bool site_is_timed(const struct model_site *site);
-/* Of an allocation's type: "TYPE lifetime" in class mem. */
+/* Whether the site holds how long allocations of a type live: it is called "TYPE lifetime", in class mem. */
 bool site_is_lifetime(const struct model *model, const struct model_site *site);
-/* How long objects of a type live, of those that are followed; NULL: not told, or no type. */
+/* The lifetimes of a type's sampled allocations; NULL when the program does not send them, or type is NULL. */
 const struct model_site *site_lifetime_of(const struct model *model, const struct model_site *type);
 bool site_is_alloc(const struct model_site *site);
 bool site_is_tag(const struct model_site *site);
 bool site_is_frame(const struct model_site *site);
-bool site_is_figure(const struct model_site *site);      /* counter or gauge */
+/* A counter or a gauge. */
+bool site_is_figure(const struct model_site *site);
 #endif

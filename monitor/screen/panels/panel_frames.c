@@ -18,15 +18,15 @@ enum {
 enum {
 	LABEL_CELLS = 11,            /* "log lines" */
 	TABLE_ROWS_MIN = 4,          /* head, two names, "not shown" */
-	CHOSEN_ROWS = 10,            /* what is told of one name, when there is room: title, words, some bars */
-	BARS_ROWS_MIN = 3, BARS_ROWS_MAX = 16        /* with their title */
+	CHOSEN_ROWS = 10,            /* rows for the chosen name, when there is room: title, words, some bars */
+	BARS_ROWS_MIN = 3, BARS_ROWS_MAX = 16        /* rows of bars, with their title */
 };
 
 static const char *const sorts[SORT_COUNT] = { "p99", "max", "rate", "p50", "over", "heap", "peak", "allocs", "logs",
 					       "name" };
 static const struct need frame_need = { site_is_frame, "frame", "frames", "ended" };
 
-/* What was told of a name's frames one by one; NULL: nothing yet. */
+/* What the model knows from FRAME messages of this name; NULL when none came yet. */
 static const struct model_frame *frame_of(const struct model *model, uint32_t site)
 {
 	for (uint32_t i = 0; i < model_frame_count(model); i++)
@@ -96,7 +96,7 @@ struct frames {
 	enum glyphs glyphs;
 };
 
-/* Some frame of the window broke its budget. */
+/* Whether a frame broke its budget within the window. */
 static bool was_over_lately(const struct model *model, const struct model_frame *frame)
 {
 	uint64_t now_ns = model_time_ns(model), window_s = (uint64_t)model_window(model);
@@ -105,7 +105,7 @@ static bool was_over_lately(const struct model *model, const struct model_frame 
 	       (window_s == 0 || frame->broken_ns >= now_ns || now_ns - frame->broken_ns < window_s * 1000000000u);
 }
 
-/* What only frames that were told of one by one have. */
+/* The columns that are filled from FRAME messages. */
 static void frame_cell(const struct model_frame *frame, int column, char text[UNITS_BYTES], struct style *style)
 {
 	switch (column) {
@@ -186,7 +186,7 @@ static struct table_drawn draw_table(const struct model *model, const struct pan
 		COLUMN_P99, COLUMN_MAX, COLUMN_RATE, COLUMN_P50, COLUMN_OVER, COLUMN_HEAP, COLUMN_PEAK, COLUMN_ALLOCATIONS,
 		COLUMN_LOGS, COLUMN_NAME,
 	};
-	/* One more for the times, for ~ where they are estimates. */
+	/* Times have one cell more, for the ~ of an estimate. */
 	static const struct table_column columns[COLUMN_COUNT] = {
 		[COLUMN_NAME] = { "frame", 9, false, true, 0 },
 		[COLUMN_RATE] = { "rate", 7, true, false, 3 },
@@ -217,7 +217,7 @@ static struct table_drawn draw_table(const struct model *model, const struct pan
 
 /* ---- one name: in words ---- */
 
-/* Lines of text, each under its label and as long as it needs. */
+/* Draws a line of text behind its label, over as many rows as it needs; returns the row after it. */
 static int draw_line(const struct canvas *canvas, int y, const char *label, struct style style, const char *text)
 {
 	canvas_text(canvas, 1, y, STYLE(ROLE_DIM), label);
@@ -275,7 +275,7 @@ static int line_logs(const struct model_frame *frame, int y, const struct canvas
 	return draw_line(canvas, y, "log lines", STYLE(ROLE_TEXT), text);
 }
 
-/* "net.requests +12, net.bytes out +1.20 KiB", those that the program chose. */
+/* The counters that the program chose for its frames: "net.requests +12, net.bytes out +1.20 KiB". */
 static int line_counters(const struct model *model, const struct model_frame *frame, int y, const struct canvas *canvas)
 {
 	enum glyphs glyphs = canvas_glyphs(canvas);
@@ -305,7 +305,7 @@ static int line_counters(const struct model *model, const struct model_frame *fr
 
 /* ---- one name: as bars ---- */
 
-/* The newest at the right; of those that share a column the longest is seen. */
+/* The newest frame is at the right. When several frames share a column, it shows the longest. */
 static void draw_bars(const struct model_frame *frame, const struct canvas *canvas)
 {
 	double values[MODEL_FRAMES], max = 0;
@@ -383,7 +383,7 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 	title_draw(canvas, left, right, window_name(model_window(model)));
 }
 
-/* Why there is nothing or no more; returns the row after it. */
+/* Draws why there is no row, or not every row; returns the row after the text. */
 static int draw_reasons(const struct model *model, const struct panel_view *view, const struct panel_rows *rows, int y,
 			const struct canvas *canvas)
 {
@@ -420,7 +420,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 			view->cursor_x = 0;
 			view->cursor_y = y + drawn.cursor_y;
 		}
-		/* The one the cursor is on, else the first: the worst, unless sorted otherwise. */
+		/* The name that the cursor is on, else the first of the list: with the usual order the worst. */
 		chosen = model_site_by_id(model, view->cursor >= 0 ? view->cursor_id : rows.rows[0].id);
 		y += table;
 	}
@@ -431,7 +431,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	rows_free(&rows);
 }
 
-/* Opens in Latency the span of the name that the cursor is on, else of the first. */
+/* Opens in Latency the span of the name that the cursor is on, or else of the first name. */
 static bool open_span(const struct model *model, struct panel_view *view)
 {
 	struct panel_rows rows = list_rows(&frame_list, model, view);

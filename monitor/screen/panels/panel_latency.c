@@ -34,8 +34,8 @@ static void collect(const struct model *model, const struct panel_view *view, st
 
 		if (!model_is_timed(site))
 			continue;
-		/* Times, sizes and plain numbers are not compared, but how often they come is. How long
-		 * allocations live is no latency of the program's, and mostly longer than all. */
+		/* Times, sizes and plain numbers cannot be compared, so they are groups of their own unless the list is
+		 * sorted by rate. Lifetimes of allocations are the last group: they are mostly longer than any latency. */
 		unit = site_unit(site);
 		rows_add(rows, site->id, view->sort == SORT_RATE ? 0 : site_is_lifetime(model, site) ? 3
 			 : unit == UNIT_NS ? 0 : unit == UNIT_BYTES ? 1 : 2, sort_key(site, view->sort), site->name);
@@ -55,7 +55,7 @@ struct latency_table {
 	const struct model *model;
 	const struct panel_rows *rows;
 	enum glyphs glyphs;
-	int columns[COLUMN_COUNT];   /* what stands in the table's columns */
+	int columns[COLUMN_COUNT];   /* which COLUMN_ stands in each column of the table */
 };
 
 static void cell(void *arg, int index, int column, char *out, size_t out_bytes, struct style *style)
@@ -155,11 +155,11 @@ static struct table_drawn draw_table(const struct model *model, const struct pan
 	bool is_wide = canvas->width_cells >= WIDE_CELLS;
 	int count = 0, sort_column = -1, figure_cells = 7;
 
-	/* One more for ~, where there is an estimate. */
+	/* Figures have one cell more when one of them is an estimate, for the ~, or is a size, for sizes are wider than
+	 * times. */
 	for (int i = 0; i < rows->count; i++) {
 		const struct model_site *site = model_site_by_id(model, rows->rows[i].id);
 
-		/* And sizes are wider than times. */
 		if (site && (site->is_rough || site_unit(site) == UNIT_BYTES))
 			figure_cells = 8;
 	}
@@ -197,7 +197,7 @@ static struct table_drawn draw_table(const struct model *model, const struct pan
 	}, canvas);
 }
 
-/* The title and, below it, reasons and table; the same on the panel and in small. */
+/* Draws the title, the reasons for missing rows and the table; the panel and its small form share this. */
 static void draw_list(const struct model *model, struct panel_view *view, const char *title_right,
 		      const struct canvas *canvas)
 {
@@ -279,7 +279,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	draw_list(model, view, right, canvas);
 }
 
-/* Goes into the list if need be, and opens what the cursor is on. */
+/* Opens what the cursor is on; a cursor that is not in the list enters it first. */
 static bool open_row(const struct model *model, struct panel_view *view)
 {
 	if (view->cursor < 0)
@@ -305,7 +305,7 @@ static bool toggle_log(const struct model *model, struct panel_view *view)
 	return true;
 }
 
-/* The span that is open, else the one the cursor is on; NULL when the cursor is not in the list. */
+/* The span that is open, or else the one that the cursor is on; NULL when the cursor is not in the list. */
 static const struct model_site *chosen_site(const struct model *model, const struct panel_view *view)
 {
 	if (!view->is_open && view->cursor < 0)

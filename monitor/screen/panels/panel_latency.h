@@ -1,6 +1,6 @@
 /* panel_latency.h -- the parts of the Latency panel: its list, the heat map, one span opened.
  *
- * The Overview has the same list: its cursor moves in it. */
+ * The Overview shows the same list, and its cursor moves in it. */
 #ifndef TELEM_MONITOR_SCREEN_PANELS_PANEL_LATENCY_H
 #define TELEM_MONITOR_SCREEN_PANELS_PANEL_LATENCY_H
 

@@ -13,7 +13,7 @@ enum {
 	HEAT_SPARE_ROWS = 3
 };
 
-struct heat_range { int low, high; };        /* rows in use; low > high: none */
+struct heat_range { int low, high; };        /* the rows that are in use; low > high: no row is */
 
 static struct heat_range heat_range(const struct heat *heat, int64_t first, int64_t last)
 {
@@ -29,8 +29,7 @@ static struct heat_range heat_range(const struct heat *heat, int64_t first, int6
 	return range;
 }
 
-/* Some rows on either side while there is room, so that the picture does not jump with
- * every slow call. */
+/* Adds some rows on either side while there is room, so that the picture does not jump with every slow call. */
 static void heat_widen(struct heat_range *range, int rows)
 {
 	for (int i = 0; i < HEAT_SPARE_ROWS; i++) {
@@ -41,7 +40,7 @@ static void heat_widen(struct heat_range *range, int rows)
 	}
 }
 
-/* The upper bound of a row; the topmost has none. */
+/* Writes the upper bound of a row; the topmost row has none and shows its lower bound. */
 static void heat_label(char out[UNITS_BYTES], const struct model_site *site, int row)
 {
 	char text[UNITS_BYTES];
@@ -128,7 +127,7 @@ static void heat_small(const struct model *model, struct panel_view *view, const
 	latency_draw_heat(model, chosen, &plot);
 }
 
-/* On the Overview it is the heat map of the span that the cursor is on, else of the worst. */
+/* The Overview shows the heat map of the span that the cursor is on, or else of the worst. */
 const struct panel panel_latency_heat = {
 	.name = "Heat map",
 	.of = &panel_latency,

@@ -19,7 +19,7 @@ enum {
 
 /* ---- histogram ---- */
 
-/* 1, 3, 10, 30, … or powers of 4: the next one down or up. */
+/* Rounds down or up to one of 1, 3, 10, 30, …, or for bytes to a power of 4. */
 static double round_bound(double value, bool is_bytes, bool up)
 {
 	double bound = 1;
@@ -31,7 +31,7 @@ static double round_bound(double value, bool is_bytes, bool up)
 	return bound;
 }
 
-/* Shares a bucket out over the bins it covers; all on a logarithmic scale. */
+/* Divides the count of a bucket among the bins that it covers. The bins are equal on a logarithmic scale. */
 static void bin_add(double *bins, int bin_count, double low, double high, double bucket_low, double bucket_high,
 		    double count)
 {
@@ -55,7 +55,7 @@ static void draw_histogram(const struct model *model, const struct model_site *s
 	uint64_t buckets[HISTOGRAM_BUCKETS], counts[BINS_MAX];
 	double bins[BINS_MAX] = { 0 }, low, high;
 	int first = 0, last = HISTOGRAM_BUCKETS - 1;
-	/* As many as the widget has columns, beside its labels: none is divided once more. */
+	/* There are as many bins as the widget has columns beside its labels, so that the widget divides no bin again. */
 	int labels = canvas->width_cells >= 24 ? 9 : 0,
 		bin_count = cells_max(1, cells_min(canvas->width_cells - labels, BINS_MAX));
 	double sum = 0;
@@ -82,7 +82,7 @@ static void draw_histogram(const struct model *model, const struct model_site *s
 		if (buckets[i])
 			bin_add(bins, bin_count, low, high, (double)histogram_low((uint32_t)i),
 				(double)histogram_low((uint32_t)i + 1), (double)buckets[i]);
-	/* Whole events again: what is over in one bin goes to the next, so that none is lost. */
+	/* Counts become whole again: the fraction left over in one bin goes to the next, so that no event is lost. */
 	for (int i = 0; i < bin_count; i++) {
 		double before = floor(sum + 0.5);
 
@@ -142,7 +142,7 @@ static void draw_figures(const struct model *model, const struct model_site *sit
 	};
 	int count = (int)(sizeof rows / sizeof *rows);
 
-	/* With one row only, the worst figure. */
+	/* A single row shows the worst figure. */
 	if (canvas->height_cells == 1) {
 		draw_figure(model, site, 0, rows[0].label, rows[0].unit, rows[0].now, rows[0].mark, canvas);
 		return;
@@ -158,7 +158,7 @@ static void draw_figures(const struct model *model, const struct model_site *sit
 
 /* ---- by task ---- */
 
-/* Of the site in view->open_id. */
+/* Adds the tasks that have figures of the site in view->open_id. */
 static void collect_tasks(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
 {
 	for (uint32_t i = 0; i < model_task_site_count(model); i++) {
@@ -186,11 +186,11 @@ static double pair_quantile(const struct task_site *pair, uint32_t permille)
 
 	for (int i = 0; pair->buckets && i < HISTOGRAM_BUCKETS; i++)
 		total += pair->buckets[i];
-	/* A program with many tasks goes on telling their counts, but no buckets: those are old
-	 * then. The latest value or two may still be on their way into them. */
+	/* A program with many tasks sends counts but no more buckets, so buckets that sum to less than the count are old.
+	 * The latest value or two may not be in the buckets yet. */
 	if (total == 0 || total + 2 < pair->previous_count)
 		return NAN;
-	/* In the middle of its bucket, but never past what was really seen. */
+	/* A quantile is the middle of its bucket, which may be past the least or the greatest value that was seen. */
 	return fmax(fmin((double)histogram_quantile(pair->buckets, total, permille), (double)pair->max), (double)pair->min);
 }
 
@@ -260,7 +260,7 @@ static void draw_by_task(const struct model *model, const struct model_site *sit
 	rows_free(&rows);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole view ---- */
 
 static void draw_open_title(const struct model *model, const struct panel_view *view, const struct model_site *site,
 			    const struct canvas *canvas)
@@ -287,7 +287,7 @@ static void draw_open_title(const struct model *model, const struct panel_view *
 	title_draw(canvas, left, longer, shorter);
 }
 
-/* Ends before column end, where a line from above comes down. */
+/* The title ends before column end, where a line comes down from above. */
 static void draw_heat_title(const struct canvas *canvas, int end)
 {
 	static const char *const lefts[] = {
@@ -324,7 +324,7 @@ void latency_draw_open(const struct model *model, struct panel_view *view, const
 		part = canvas_part(canvas, 0, 1, width, top);
 		draw_figures(model, site, &part);
 	}
-	/* Three rows are the least that says something; tasks go first. */
+	/* Fewer than three rows say nothing. When it gets tight, the tasks go before the heat map. */
 	tasks = rest >= 6 ? cells_max(3, rest * 2 / 5) : 0;
 	heat = rest - tasks;
 	if (heat >= 3) {

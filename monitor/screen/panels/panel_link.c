@@ -13,10 +13,10 @@ enum {
 	GAUGE_CELLS = 10,
 	CHART_SECONDS = 300,
 	CLASSES_NAMED_MAX = 6,
-	LINES = 9                    /* of text, as a rule */
+	LINES = 9                    /* the text usually has so many lines */
 };
 
-/* Lines of text, each under its label and as long as it needs. */
+/* A text of lines that each have a label; y is the row of the next line. */
 struct page {
 	const struct model *model;
 	const struct canvas *canvas;
@@ -29,7 +29,7 @@ static void page_line(struct page *page, const char *label, struct style style, 
 	page->y = text_wrap(page->canvas, LABEL_CELLS, page->y, style, text);
 }
 
-/* A column of the Overview. */
+/* The canvas is a box of the Overview. */
 static bool is_narrow(const struct page *page)
 {
 	return page->canvas->width_cells < 76;
@@ -60,7 +60,7 @@ static void line_lag(struct page *page, const struct model_link *link)
 	page_line(page, "lag", is_late ? STYLE(ROLE_WARN) : STYLE(ROLE_TEXT), text);
 }
 
-/* "sql 200, log 12 and 3 classes more", those with losses. */
+/* Writes the classes that have losses: "sql 200, log 12 and 3 classes more". */
 static void losses_by_class(char *out, size_t out_bytes, const struct page *page)
 {
 	int named = 0, more = 0;
@@ -112,7 +112,7 @@ static void line_lost(struct page *page, const struct model_link *link)
 	page_line(page, "lost", STYLE(ROLE_WARN), text);
 }
 
-/* By how much the books are wrong, in events. */
+/* How many events the books are wrong by. */
 static uint64_t books_gap(const struct model *model)
 {
 	uint64_t gap = 0;
@@ -223,7 +223,7 @@ static void line_bye(struct page *page, const struct model_link *link)
 	page_line(page, "ended", STYLE(ROLE_TEXT), text);
 }
 
-/* What arrived; with losses it is a lower bound. */
+/* Draws the bytes that arrived. In a second with losses they are a lower bound. */
 static void draw_chart(const struct model *model, const struct canvas *canvas)
 {
 	double values[CHART_SECONDS], losses[CHART_SECONDS];
@@ -247,7 +247,7 @@ static void draw_chart(const struct model *model, const struct canvas *canvas)
 	}, &plot);
 }
 
-/* Returns the row after the text. */
+/* Draws the title and the text; returns the row after them. */
 static int draw_lines(const struct model *model, const struct canvas *canvas)
 {
 	const struct model_link *link = model_link(model);

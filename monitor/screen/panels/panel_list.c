@@ -20,7 +20,7 @@ static bool regex_init(struct filter *filter, const char *text)
 	char pattern[FILTER_BYTES];
 	size_t bytes = strlen(text);
 
-	/* The closing slash may not be typed yet. */
+	/* The user may not have typed the closing slash yet. */
 	if (bytes > 1 && text[bytes - 1] == '/')
 		bytes--;
 	if (bytes - 1 >= sizeof pattern)
@@ -104,7 +104,7 @@ static int compare_rows(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* The same with names from Z to A. */
+/* The same order, but with names from Z to A. */
 static int compare_rows_down(const void *left, const void *right)
 {
 	const struct panel_row *a = left, *b = right;
@@ -141,7 +141,7 @@ static int compare_places(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Gives the rows their places in the held order; those not in it come after it. */
+/* Gives each row its place in the held order; rows that are not in it come after those that are. */
 static void rows_rank(struct panel_rows *rows, const struct panel_view *view)
 {
 	struct place places[ORDER_MAX];
@@ -182,13 +182,13 @@ static void rows_filter(struct panel_rows *rows, const char *text)
 	filter_fini(&filter);
 }
 
-/* The cursor goes where its item is now; when that is gone, to what stands there. */
+/* Moves the cursor to where its item is now. When the item is gone, the cursor takes the item that stands in its row. */
 static void cursor_settle(const struct panel_rows *rows, struct panel_view *view)
 {
 	if (view->cursor < 0)
 		return;
 	if (rows->count == 0) {
-		/* The filter may bring it back: remember the item. */
+		/* cursor_id stays, for the item may come back when the filter changes. */
 		view->cursor = 0;
 		return;
 	}
@@ -247,7 +247,7 @@ void list_leave(struct panel_view *view)
 	view->order_count = 0;
 }
 
-/* Takes the order anew, as after a change of what is sorted by. */
+/* Sorts the rows again and holds the new order. */
 static void hold_again(const struct panel_list *list, const struct model *model, struct panel_view *view)
 {
 	struct panel_rows rows;
@@ -274,7 +274,7 @@ static bool move_key(const struct panel_rows *rows, struct panel_view *view, int
 
 	switch (key) {
 	case KEYCODE_DOWN: case 'j':
-		/* The first one enters the list, at what is seen first. */
+		/* The first key enters the list at the first row on the screen. */
 		cursor_move(rows, view, at < 0 ? view->top : at + 1);
 		return true;
 	case KEYCODE_UP: case 'k':
@@ -305,7 +305,7 @@ static bool move_key(const struct panel_rows *rows, struct panel_view *view, int
 
 static bool escape(const struct panel_rows *rows, struct panel_view *view)
 {
-	/* Back one layer: out of the list first, if one can see that one is in it. */
+	/* Esc goes back one layer. The list is the first layer, when the user can see that the cursor is in it. */
 	if (view->cursor >= 0 && rows->count > 0) {
 		list_leave(view);
 	} else if (view->filter[0]) {

@@ -23,7 +23,7 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 	if (left[strlen(left) - 1] == ' ')
 		left[strlen(left) - 1] = '\0';
 	list_sort_label(sort, memory_list_of(tab), view);
-	/* What is unusual is said first: that rows are held, then what Δ is against. */
+	/* When it gets narrow, what is unusual stays longest: that rows are held, then what Δ is against. */
 	snprintf(shorter, sizeof shorter, view->is_held ? "5 min ─ %s" : "5 min", sort);
 	snprintf(longer, sizeof longer, "%s", shorter);
 	if (model_mark_ns(model) > 0) {
@@ -45,7 +45,7 @@ static int chart_rows(int height_cells)
 	return height_cells < 16 ? 2 : cells_max(4, height_cells / 4 - 1);
 }
 
-/* Why the table is empty or shows no more; returns the row after it. */
+/* Draws why the table is empty or lacks rows; returns the row after the text. */
 static int draw_reasons(const struct model *model, const struct panel_view *view, const struct panel_rows *rows, int y,
 			const struct canvas *canvas)
 {
@@ -93,7 +93,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 		}
 	}
 	if (has_holders) {
-		/* Right below the table, or at the bottom when that fills all. */
+		/* The row stands right below the table, or at the bottom when the table fills the canvas. */
 		int below = y + 1 + cells_max(rows.count, 0);
 
 		memory_draw_holders(&memory, view, cells_min(below, height - 1), canvas);

@@ -4,11 +4,12 @@
 
 #include "widgets/text.h"
 
-enum { HOLDERS_MAX = 4 };            /* so many are named */
+enum { HOLDERS_MAX = 4 };            /* so many holders are named */
 
 struct holder { uint32_t id; double bytes; };
 
-/* Keeps the most biggest, biggest first; returns the bytes that found no place. */
+/* Adds a holder to a list that keeps only the biggest ones, at most `most`, biggest first. Returns the bytes of the holder
+ * that has no place in it. */
 static double holder_add(struct holder holders[HOLDERS_MAX], int most, int *count, struct holder holder)
 {
 	int at = *count;
@@ -27,8 +28,8 @@ static double holder_add(struct holder holders[HOLDERS_MAX], int most, int *coun
 	return left_over;
 }
 
-/* "Frame is held by: decoder 96.0 MiB, cache 25.0 MiB. Lifetime p50 12.1 ms." or "decoder
- * holds: …"; at most so many are named. */
+/* Writes "Frame is held by: decoder 96.0 MiB, cache 25.0 MiB. Lifetime p50 12.1 ms." or "decoder holds: …"; it names at most
+ * `most` holders. */
 static void holders_text(char *out, size_t out_bytes, const struct memory_table *memory, const struct panel_row *row,
 			 int most)
 {
@@ -80,7 +81,6 @@ static void holders_text(char *out, size_t out_bytes, const struct memory_table 
 	}
 }
 
-/* One row about the chosen one. */
 void memory_draw_holders(const struct memory_table *memory, const struct panel_view *view, int y,
 			 const struct canvas *canvas)
 {
@@ -89,7 +89,7 @@ void memory_draw_holders(const struct memory_table *memory, const struct panel_v
 
 	if (row >= memory->rows->count)
 		return;
-	/* Fewer names rather than a row that is cut. */
+	/* Fewer holders are named until the row fits. */
 	for (int most = HOLDERS_MAX; most > 0 && memory->tab != TAB_TAG; most--) {
 		holders_text(text, sizeof text, memory, &memory->rows->rows[row], most);
 		if (1 + canvas_text_width(canvas, text) <= canvas->width_cells)

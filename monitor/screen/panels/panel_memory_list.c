@@ -21,7 +21,7 @@ double memory_pair_live(const struct task_site *pair)
 	return (double)model_live_bytes(pair->sum, pair->max);
 }
 
-/* What tasks held that are no more: it has no rates of its own. */
+/* What tasks that have ended still hold. It has no rates. */
 static struct holding holding_of_ended(const struct model *model)
 {
 	struct holding holding = nothing;
@@ -67,7 +67,7 @@ static struct holding holding_of_task(const struct model *model, uint32_t id)
 	};
 }
 
-/* Or of a tag. */
+/* What a type holds, or what a tag left behind; site may be NULL. */
 static struct holding holding_of_type(const struct model *model, const struct model_site *site)
 {
 	double live;

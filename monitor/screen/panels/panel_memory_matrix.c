@@ -51,7 +51,7 @@ struct table_drawn memory_draw_matrix(struct memory_table *memory, const struct 
 	int count = 2;
 
 	room = cells_max(0, cells_min(room, MATRIX_TASKS_MAX + 1));
-	/* The last column is for all the others, if there are any. */
+	/* The last column is for all tasks that have none of their own, if there are any. */
 	memory->task_count = cells_min(tasks.count <= room ? tasks.count : room - 1, MATRIX_TASKS_MAX);
 	memory->task_count = cells_max(memory->task_count, 0);
 	for (int i = 0; i < memory->task_count; i++) {

@@ -14,13 +14,12 @@ enum {
 	TOP_MAX = 32
 };
 
-/* Live typed bytes once there ever were any, else what the kernel counts. */
 const struct series *memory_chart_series(const struct model *model)
 {
 	return model_series(model, model_has_typed_memory(model) ? MODEL_MEMORY : MODEL_RSS);
 }
 
-/* "60 s ─ max 340 MiB", and "60 s" for where that is too long. */
+/* "60 s ─ max 340 MiB"; "60 s" when there is no maximum. */
 static void chart_label(char out[96], const struct model *model, int seconds)
 {
 	double max = series_max(memory_chart_series(model), model_second(model), seconds);
@@ -30,7 +29,7 @@ static void chart_label(char out[96], const struct model *model, int seconds)
 	snprintf(out, 96, "%s%s%s", window_name(seconds), isnan(max) ? "" : " ─ max ", isnan(max) ? "" : text);
 }
 
-/* " task  decoder  148 MiB▲ cache   96.0 MiB  11 more 36.8 MiB" */
+/* Draws the biggest ones in one row: " task  decoder  148 MiB▲ cache   96.0 MiB  11 more 36.8 MiB". */
 static void draw_top(const struct model *model, int tab, int y, const struct canvas *canvas)
 {
 	struct panel_rows rows = list_rows_plain(memory_list_of(tab), model, SORT_LIVE);
@@ -155,7 +154,7 @@ static void draw_types(const struct model *model, struct panel_view *view, const
 	draw_list(model, TAB_TYPE, y, canvas);
 }
 
-/* The first band of a wider Overview has this form in place of memory_draw_small(). */
+/* A wider Overview shows this form in place of memory_draw_small(). */
 const struct panel panel_memory_tasks = {
 	.name = "Memory",
 	.of = &panel_memory,

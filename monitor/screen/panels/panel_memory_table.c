@@ -10,7 +10,7 @@ enum {
 	COLUMN_OBJECTS, COLUMN_AVERAGE, COLUMN_LIFE, COLUMN_TREND, COLUMN_COUNT
 };
 
-/* So many cells that a trend could take are left to names. */
+/* A wide trend leaves so many cells to names. */
 enum { NAME_SPARE_CELLS = 4 };
 
 void memory_lifetime_text(char out[UNITS_BYTES], const struct model_site *lifetime)
@@ -128,7 +128,7 @@ static bool table_draw_cell(void *arg, int index, int column, const struct canva
 	return true;
 }
 
-/* Some type that is listed has lifetimes. */
+/* Whether the program sends lifetimes of some type. */
 static bool has_lifetimes(const struct memory_table *memory)
 {
 	for (uint32_t i = 0; i < model_site_count(memory->model); i++)
@@ -182,7 +182,7 @@ struct table_drawn memory_draw_table(struct memory_table *memory, const struct p
 			columns[count].title = memory_tab_names[memory->tab];
 		if (i == COLUMN_LIVE && memory->tab == TAB_TAG)
 			columns[count].title = "left";
-		/* A wide screen shows more of how it went. */
+		/* A wide screen shows a longer trend. */
 		if (i == COLUMN_TREND && canvas->width_cells >= 100)
 			columns[count].width_cells =
 				cells_max(8, cells_min(canvas->width_cells - used - NAME_SPARE_CELLS, 60));

@@ -195,7 +195,7 @@ static bool contains(const int *list, int count, int value)
 	return false;
 }
 
-/* A small form without any place of its own, which has something to show. */
+/* A guest is a panel whose small form has no place of its own, and has something to show. */
 static bool is_guest(const struct overview *overview, const struct panel *panel)
 {
 	for (int i = 0; i < OVERVIEW_LAYOUT_COUNT; i++)
@@ -227,7 +227,7 @@ static void draw_host(const struct overview *overview, const struct panel *host,
 	host->small(overview->model, overview->view, &part);
 }
 
-/* Returns with the view's cursor where it is on the whole canvas, if this box has it. */
+/* When the box sets the view's cursor, it is moved to where it stands on the whole canvas. */
 static void draw_box(const struct overview *overview, const struct layout *layout, const struct panel *box, int x, int y,
 		     const struct canvas *canvas)
 {
