@@ -69,7 +69,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The whole document; lives as long as the test. */
+/* Returns the whole document, which is valid until the next call. */
 static json_t *written(void)
 {
 	char *text = figures_json(&session);
@@ -162,7 +162,7 @@ static void tags_are_told_beside_the_types_and_not_as_counters(void **state)
 	assert_true(json_real_value(member(tag, "allocations_per_s")) == 2);
 	assert_true(json_real_value(member(tag, "alloc_bytes_per_s")) == 500);
 	assert_true(json_real_value(member(tag, "free_bytes_per_s")) == 600);
-	/* In no total. */
+	/* The tag counts the same allocations as the type, and is part of no total. */
 	assert_int_equal(integer(memory, "live_bytes"), 802);
 	assert_int_equal(integer(memory, "live_count"), 3);
 	assert_true(json_real_value(member(memory, "alloc_bytes_per_s")) == 1002);

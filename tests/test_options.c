@@ -437,7 +437,7 @@ static void the_environment_may_choose_the_looks(void **state)
 	good("x");
 	assert_true(options.ascii && options.light);
 	good("--theme dark x");
-	assert_false(options.light);            /* options beat environment */
+	assert_false(options.light);            /* an option wins over the environment */
 	setenv("TELEMTOP_THEME", "dark", 1);
 	good("x");
 	assert_false(options.light);

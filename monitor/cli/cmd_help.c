@@ -64,7 +64,7 @@ static void write_option(FILE *out, const struct option_row *row)
 	fprintf(out, "%s\n", row->help);
 }
 
-/* Whether a subcommand before this one takes the option, too. */
+/* Returns whether a subcommand before this one takes the option, too, and it is therefore written already. */
 static bool is_written(int subcommand, const struct option_row *row)
 {
 	for (int i = 0; i < subcommand; i++)

@@ -3,7 +3,7 @@
 #include "monitor/cli/headless.h"
 #include "monitor/cli/line.h"
 
-enum { LINES_A_HEADER = 20 };
+enum { LINES_PER_HEADER = 20 };
 
 static int line_count_max;           /* -n; 0: no end */
 
@@ -16,7 +16,7 @@ static void change(struct headless *headless, bool tick)
 	/* Rates are differences to the tick before, and the first snapshot has none before it. */
 	if (!tick || model_ticks(headless->target.session.model) < 2)
 		return;
-	if (lines->printed_count % LINES_A_HEADER == 0)
+	if (lines->printed_count % LINES_PER_HEADER == 0)
 		line_print_header();
 	line_print(&headless->target);
 	lines->printed_count++;

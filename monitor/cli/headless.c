@@ -107,8 +107,8 @@ static bool waits_for_program(const struct address *address)
 	return address->kind == ADDRESS_FIFO || address->kind == ADDRESS_LISTEN;
 }
 
-/* Called --timeout seconds after the start. A socket that accepts connections need not belong to libtelem: without a
- * greeting by now, the subcommand ends. */
+/* Called one second after the start at an address that waits for a program, to say so; else --timeout seconds after it.
+ * A socket that accepts connections need not belong to libtelem: without a greeting by now, the subcommand ends. */
 static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 {
 	struct headless *headless = arg;
