@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "monitor/cli/headless.h"
+#include "monitor/cli/line.h"
 #include "monitor/screen/keys.h"
 #include "monitor/screen/screen.h"
 #include "tests/support/figures.h"
@@ -216,22 +216,15 @@ static void live_shows_the_program(void **state)
 	golden("live");
 }
 
-/* What `telemtop lines` prints for this target. Caller frees. */
+/* Returns the line of `telemtop lines` for this target. The caller frees it. */
 static char *lines(void)
 {
-	struct headless headless = { .options = &options, .command = &lines_command, .target = target };
-	FILE *out = tmpfile();
-	char *text = calloc(1, 1000);
-	int terminal;
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
 
-	fflush(stdout);
-	terminal = dup(STDOUT_FILENO);
-	dup2(fileno(out), STDOUT_FILENO);
-	lines_command.change(&headless, true);
-	dup2(terminal, STDOUT_FILENO);
-	close(terminal);
-	rewind(out);
-	assert_true(fread(text, 1, 999, out) > 0);
+	assert_non_null(out);
+	line_write(&target, out);
 	fclose(out);
 	return text;
 }

@@ -1,4 +1,6 @@
 /* cmd_lines.c -- the subcommand lines: one summary line a tick, like vmstat. */
+#include <stdio.h>
+
 #include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
 #include "monitor/cli/line.h"
@@ -17,8 +19,8 @@ static void change(struct headless *headless, bool tick)
 	if (!tick || model_ticks(headless->target.session.model) < 2)
 		return;
 	if (lines->printed_count % LINES_PER_HEADER == 0)
-		line_print_header();
-	line_print(&headless->target);
+		line_header_write(stdout);
+	line_write(&headless->target, stdout);
 	lines->printed_count++;
 	if (headless_flush(headless) && line_count_max && lines->printed_count >= line_count_max)
 		headless_over(headless, EXIT_DONE);

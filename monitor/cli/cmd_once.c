@@ -1,4 +1,6 @@
 /* cmd_once.c -- the subcommand once: the figures of one tick, as a line or as JSON. */
+#include <stdio.h>
+
 #include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
 #include "monitor/cli/json.h"
@@ -15,8 +17,8 @@ static void change(struct headless *headless, bool tick)
 	if (headless->options->json) {
 		json_write(target, line_state(target), stdout);
 	} else {
-		line_print_header();
-		line_print(target);
+		line_header_write(stdout);
+		line_write(target, stdout);
 	}
 	if (headless_flush(headless))
 		headless_over(headless, EXIT_DONE);

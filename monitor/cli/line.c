@@ -36,7 +36,7 @@ static const struct model_site *worst(const struct model *model)
 	return found;
 }
 
-void line_print(const struct target *target)
+void line_write(const struct target *target, FILE *out)
 {
 	const struct model *model = target->session.model;
 	const struct model_totals *totals = model_totals(model);
@@ -63,12 +63,12 @@ void line_print(const struct target *target)
 		snprintf(full, sizeof full, "%s.%s", model_class(model, site->class_id)->name, site->name);
 		text_clean(name, sizeof name, full, strlen(full), GLYPHS_BLOCKS);
 	}
-	printf("%-8s  %8s  %8s %5s %5.2f %6s %5s %8s %4s %-6s %7s %s\n", clock, memory, alloc, gc, totals->gc_share * 100,
-	       tasks, events, wire, lost, line_state(target), p99, name);
+	fprintf(out, "%-8s  %8s  %8s %5s %5.2f %6s %5s %8s %4s %-6s %7s %s\n", clock, memory, alloc, gc,
+		totals->gc_share * 100, tasks, events, wire, lost, line_state(target), p99, name);
 }
 
-void line_print_header(void)
+void line_header_write(FILE *out)
 {
-	printf("%-8s  %8s  %8s %5s %5s %6s %5s %8s %4s %-6s %7s\n", "time", "mem", "alloc/s", "gc/s", "gc%", "tasks", "ev/s",
-	       "wire/s", "drop", "state", "worst p99");
+	fprintf(out, "%-8s  %8s  %8s %5s %5s %6s %5s %8s %4s %-6s %7s\n", "time", "mem", "alloc/s", "gc/s", "gc%", "tasks",
+		"ev/s", "wire/s", "drop", "state", "worst p99");
 }

@@ -2,12 +2,14 @@
 #ifndef TELEM_MONITOR_CLI_LINE_H
 #define TELEM_MONITOR_CLI_LINE_H
 
+#include <stdio.h>
+
 #include "monitor/session/target.h"
 
-/* Prints the names of the columns to standard output. */
-void line_print_header(void);
-/* Prints the figures of the latest tick to standard output. */
-void line_print(const struct target *target);
+/* Writes the names of the columns. */
+void line_header_write(FILE *out);
+/* Writes the figures of the latest tick. */
+void line_write(const struct target *target, FILE *out);
 /* Returns the state in one word: "connecting", "live", "lost", "ended" or "replay". Static. */
 const char *line_state(const struct target *target);
 #endif
