@@ -26,7 +26,6 @@ TEST_LIBS = $(call pkg,--libs,cmocka vterm jansson)
 
 objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 PROTOCOL = $(call objects,protocol/*.c)
-EMITTER = $(call objects,emitter/*.c)
 WIDGETS = $(call objects,widgets/*.c)
 MONITOR = $(filter-out $(B)/monitor/main.o,$(call objects,monitor/*.c monitor/*/*.c monitor/screen/panels/*.c))
 DEMO = $(call objects,demo/*.c)
@@ -44,13 +43,13 @@ $(B)/guest/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(GUEST) $(NDEBUG) -c $< -o $@
 GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode histogram message recording)
-GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*.c))
+GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*/*.c))
 # All but what an event passes through is made small; it, and what the flusher alone runs, has no tables to unwind by, for
 # nothing is thrown or cancelled through it.
 COLD = $(filter-out $(addprefix %/,$(addsuffix .o,block crc32c dispatch drain record ring)),$(GUEST_PROTOCOL) $(GUEST_EMITTER))
 SMALL := $(shell $(CC) -Oz -E -x c /dev/null >/dev/null 2>&1 && echo -Oz || echo -Os)
 $(COLD): GUEST += $(SMALL)
-$(COLD) $(addprefix $(B)/guest/,protocol/block.o protocol/crc32c.o emitter/drain.o): GUEST += -fno-asynchronous-unwind-tables
+$(COLD) $(addprefix $(B)/guest/,protocol/block.o protocol/crc32c.o emitter/deliver/drain.o): GUEST += -fno-asynchronous-unwind-tables
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/harness.h"
-#include "emitter/ring.h"
+#include "emitter/record/ring.h"
 #include "emitter/telem.h"
 
 TELEM_CLASS(off, "never on", TELEM_OFF);

@@ -28,7 +28,7 @@ row() {
 	case $1 in
 	protocol) echo "protocol/[a-z0-9_]*\.(h|def) $sockets|$files|pthread|time|sys/time|event2|jansson|curses|poll $clock" ;;
 	widgets) echo "widgets/[a-z_]*\.h $sockets|pthread|event2|msgpack|jansson $clock" ;;
-	emitter) echo "telem_inline\.h|emitter/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
+	emitter | emitter/*) echo "telem_inline\.h|emitter/([a-z_]*/)?[a-z_]*\.[ch]|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
 	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.h $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
 	monitor/source | monitor/format | monitor/session) echo "monitor/(source|format|session|model)/[a-z_]*\.h|monitor/(cli/options|observe/record)\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|jansson $none" ;;
 	monitor/observe) echo "monitor/(source|format|session|model|observe)/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|event2 $none" ;;
@@ -42,7 +42,7 @@ check() {
 	row "$2" | { read -r may must_not words; offences "$1" "$may" "$must_not" "$words"; }
 }
 
-for folder in protocol widgets emitter monitor/model monitor/source monitor/format monitor/session monitor/observe \
+for folder in protocol widgets emitter emitter/core emitter/record emitter/deliver monitor/model monitor/source monitor/format monitor/session monitor/observe \
 	monitor/screen/panels monitor/screen monitor/cli monitor demo; do
 	for file in "$folder"/*.[ch] "$folder"/*.def; do
 		[ -f "$file" ] || continue
@@ -107,7 +107,7 @@ must monitor/observe '#include <event2/event.h>' bad
 must monitor/observe '#include "monitor/cli/options.h"' bad
 must demo '#include "emitter/telem.h"' good
 must demo '#include "emitter/telem_inline.h"' bad
-must demo '#include "emitter/ring.h"' bad
+must demo '#include "emitter/record/ring.h"' bad
 must demo '#include "protocol/message.h"' bad
 must demo '#include "telem.h"' bad
 

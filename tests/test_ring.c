@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "emitter/ring.c"
+#include "emitter/record/ring.c"
 
 #include "tests/support/proc.h"
 

@@ -1,0 +1,228 @@
+#include "emitter/deliver/drain.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "emitter/core/emitter.h"
+#include "emitter/record/ring.h"
+#include "emitter/deliver/stream.h"
+
+/* Small, for the program's threads may share the cache it lies in. */
+static _Alignas(8) uint8_t taken[DRAIN_BYTES / 4];
+
+static uint64_t time_of(uint64_t word, uint64_t now_ticks)
+{
+	uint64_t mask = (1ull << RING_TIME_BITS) - 1, back = (now_ticks - (word >> 16)) & mask;
+
+	/* 48 bits of ticks are a day; a stamp of another processor may be a little ahead. */
+	return clock_ns_of(back >> (RING_TIME_BITS - 1) ? now_ticks + (mask + 1 - back) : now_ticks - back);
+}
+
+/* Without the character at the end of a cut text that is not all there. */
+static uint32_t whole_characters(const char *text, uint32_t length)
+{
+	for (uint32_t back = 1; back <= 3 && back <= length; back++) {
+		uint8_t byte = (uint8_t)text[length - back];
+		uint32_t wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+
+		if ((byte & 0xc0) != 0x80)
+			return wanted > back ? length - back : length;
+	}
+	return length;
+}
+
+static bool write_log(struct writer *writer, const struct task *task, uint32_t site, uint64_t time_ns, const char *text,
+		      uint64_t bytes, uint64_t now_ns)
+{
+	struct message message = { .kind = KIND_LOG };
+	uint32_t folded;
+	bool cut;
+
+	memcpy(&folded, text, sizeof folded);
+	text += sizeof folded;
+	bytes -= sizeof folded;
+	cut = bytes > LIMIT_TEXT_BYTES;
+	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, emitter.sites[site].detail,
+					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes },
+					    cut, folded };
+	return writer_message(writer, &message, now_ns);
+}
+
+static bool write_record(struct writer *writer, const struct task *task, uint32_t site, uint64_t time_ns,
+			 const uint8_t *payload, uint64_t bytes, uint64_t now_ns)
+{
+	struct number values[LIMIT_FIELDS];
+	struct message message = { .kind = KIND_RECORD };
+	uint32_t count = (uint32_t)(bytes / 8) - 1;
+	uint64_t types, bits;
+
+	memcpy(&types, payload, 8);
+	for (uint32_t i = 0; i < count && i < LIMIT_FIELDS; i++) {
+		uint32_t type = types >> (2 * i) & 3;
+
+		memcpy(&bits, payload + 8 + (size_t)i * 8, 8);
+		values[i] = (struct number){ bits, type == TELEM_FIELD_DOUBLE_ ? NUMBER_DOUBLE
+					     : type == TELEM_FIELD_INT_ && (int64_t)bits < 0 ? NUMBER_INT : NUMBER_UINT };
+	}
+	message.record = (struct message_record){ (uint64_t)task->id, site, time_ns, { values, count } };
+	return writer_message(writer, &message, now_ns);
+}
+
+bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record, uint64_t now_ticks,
+		 uint64_t now_ns)
+{
+	uint64_t words[2], time_ns;
+	uint32_t site;
+
+	memcpy(words, record, sizeof words);
+	site = words[0] & (RING_PAYLOAD - 1);
+	record += RING_SLOT_BYTES;
+	time_ns = time_of(words[0], now_ticks);
+	if (!(words[0] & RING_PAYLOAD))
+		return writer_event(writer, task->id, seq, site, time_ns, words[0] >> 16, words[1], now_ns);
+	if (emitter.sites[site].kind == SITE_LOG)
+		return write_log(writer, task, site, time_ns, (const char *)record, words[1], now_ns);
+	return write_record(writer, task, site, time_ns, record, words[1], now_ns);
+}
+
+/* One record of a ring into the stream; or, while nobody listens, into the books only. */
+static void take_event(struct task *task, const uint8_t *record, uint64_t now_ticks, uint64_t now_ns, bool discard)
+{
+	uint64_t word;
+	uint8_t class_id;
+
+	memcpy(&word, record, sizeof word);
+	class_id = emitter.sites[word & (RING_PAYLOAD - 1)].class_id;
+	if (discard || !write_event(&stream.shared, task, task->taken_count, record, now_ticks, now_ns)) {
+		task->dropped[class_id]++;
+		return;
+	}
+	if (word & RING_PAYLOAD)
+		writer_count_event(&stream.shared);
+	task->taken[class_id]++;
+	task->taken_count++;
+}
+
+/* No word to the consumer, and no payload behind it. */
+static bool is_plain(uint64_t word)
+{
+	return ((uint32_t)word & 0xffff) - 1 < LIMIT_EMITTER_SITES - 1;
+}
+
+/* Plain events that have been encoded behind the open batch, and are not part of it yet. */
+struct run { uint64_t classes; uint32_t count, of_class[LIMIT_CLASSES]; };     /* of_class: of those in classes */
+static_assert(LIMIT_CLASSES <= 64, "a bit each");
+
+static void run_count(struct run *run, uint32_t class_id, uint32_t events)
+{
+	uint64_t bit = 1ull << class_id;
+
+	run->of_class[class_id] = events + (run->classes & bit ? run->of_class[class_id] : 0);
+	run->classes |= bit;
+}
+
+/* As many as go into the open batch as they are: with run_commit() what take_event() does for
+ * each, in a fifth of the time. They may be records no more: the producer may be giving
+ * them up. Returns their bytes. */
+static uint32_t run_encode(struct run *run, const struct task *task, const uint8_t *records, uint32_t bytes)
+{
+	const struct batch_encoder *batch = &stream.shared.batch;
+	const struct site_entry *sites = emitter.sites;
+	/* ticks_most: in ns they are less than 2^32, and the product is less than 2^64. */
+	uint64_t base = stream.shared.batch_stamp << 16, rate = clock_rate(), ticks_most = UINT64_MAX / rate;
+	uint32_t most = bytes / RING_SLOT_BYTES, room, count, class_id = 0, in_class = 0;
+	bool wide = batch->wide;
+	uint8_t *out;
+
+	if (!stream.shared.has_batch || stream.shared.batch_task != task->id || !is_plain(ring_word(records)))
+		return 0;
+	run->classes = 0;
+	out = batch->encoder->bytes + batch->encoder->used;
+	room = batch_room(batch);
+	if (most > room)
+		most = room;
+	for (count = 0; count < most; count++, records += RING_SLOT_BYTES) {
+		uint64_t word = ring_word(records), value = ring_word(records + 8), ticks = (word - base) >> 16;
+		uint32_t site = (uint32_t)word & 0xffff;
+
+		/* Or one that the batch is too old, young or narrow for. */
+		if (!is_plain(word) || ticks > ticks_most || (!wide && value >> 32))
+			break;
+		out = batch_put(out, wide, site, ticks * rate >> 32, value);
+		/* Not one by one: each would wait for the one before to be stored. */
+		if (sites[site].class_id != class_id) {
+			run_count(run, class_id, in_class);
+			class_id = sites[site].class_id;
+			in_class = 0;
+		}
+		in_class++;
+	}
+	run_count(run, class_id, in_class);
+	run->count = count;
+	return count * RING_SLOT_BYTES;
+}
+
+static void run_commit(const struct run *run, struct task *task)
+{
+	for (uint64_t left = run->classes; left; left &= left - 1)
+		task->taken[__builtin_ctzll(left)] += run->of_class[__builtin_ctzll(left)];
+	task->taken_count += run->count;
+	batch_advance(&stream.shared.batch, run->count);
+}
+
+/* Copied out first: of each kind. */
+static void drain_copied(struct ring *ring, uint32_t bytes, uint64_t now_ticks, uint64_t now_ns, bool discard)
+{
+	struct task *task = task_of(ring->consumer_task);
+	struct run run;
+
+	for (uint32_t at = 0; at < bytes;) {
+		uint64_t words[2];
+		uint32_t plain = discard ? 0 : run_encode(&run, task, taken + at, bytes - at);
+
+		if (plain) {
+			run_commit(&run, task);
+			at += plain;
+			continue;
+		}
+		memcpy(words, taken + at, sizeof words);
+		if (words[0] & (RING_PAYLOAD - 1)) {
+			take_event(task, taken + at, now_ticks, now_ns, discard);
+		} else if ((words[1] & 0xff) == RING_TASK) {
+			ring->consumer_task = (int)(words[1] >> 8);
+			task = task_of(ring->consumer_task);
+		}
+		at += ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
+	}
+}
+
+uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard)
+{
+	uint64_t done = 0, now_ticks = clock_ticks();
+	struct ring *ring = thread->ring;
+
+	while (ring && done < most) {
+		struct task *task = task_of(ring->consumer_task);
+		const uint8_t *records;
+		uint64_t tail;
+		struct run run;
+		uint32_t bytes = ring_look(ring, &tail, &records), plain;
+
+		if (bytes == 0)
+			break;
+		/* Most are plain events, and go on from where they lie. */
+		plain = discard ? 0 : run_encode(&run, task, records, bytes);
+		if (plain) {
+			if (!ring_pass(ring, tail, plain))
+				continue;
+			run_commit(&run, task);
+			done += plain;
+			continue;
+		}
+		/* One that opens a batch; else many, for where tasks change, or payloads come, they come often. */
+		bytes = ring_take(ring, taken, is_plain(ring_word(records)) && !discard ? RING_SLOT_BYTES : sizeof taken);
+		drain_copied(ring, bytes, now_ticks, now_ns, discard);
+		done += bytes;
+	}
+	return done;
+}

@@ -1,0 +1,164 @@
+/* sink_tcp.c -- TCP, listening on loopback or connecting. Without a token (not yet) nobody
+ * but this machine may connect, and levels are set only where the program says so. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "emitter/core/emitter.h"
+#include "emitter/deliver/sink.h"
+
+void tcp_prepare(int fd)
+{
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(unsigned){ 5000 }, sizeof(unsigned));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){ 256 << 10 }, sizeof(int));
+}
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* The sink's HOST:PORT, [V6]:PORT; numbers, or localhost: looking names up would block. */
+static int parse(struct sink *sink, union address *address, socklen_t *length)
+{
+	char host_port[LIMIT_PATH_BYTES], *colon, *host = host_port, *end;
+	unsigned long port;
+
+	strcpy(host_port, sink->path);
+	colon = strrchr(host_port, ':');
+	if (!colon || colon == host_port) {
+		sink->why = "give HOST:PORT";
+		return -EINVAL;
+	}
+	*colon = '\0';
+	port = strtoul(colon + 1, &end, 10);
+	if (*end || end == colon + 1 || port > 65535) {
+		sink->why = "the port is no number up to 65535";
+		return -EINVAL;
+	}
+	if (*host == '[' && colon[-1] == ']') {
+		host++;
+		colon[-1] = '\0';
+	}
+	if (!strcmp(host, "localhost"))
+		host = "127.0.0.1";
+	memset(address, 0, sizeof *address);
+	if (inet_pton(AF_INET, host, &address->v4.sin_addr) == 1) {
+		address->v4.sin_family = AF_INET;
+		address->v4.sin_port = htons((uint16_t)port);
+		*length = sizeof address->v4;
+		return 0;
+	}
+	if (inet_pton(AF_INET6, host, &address->v6.sin6_addr) == 1) {
+		address->v6.sin6_family = AF_INET6;
+		address->v6.sin6_port = htons((uint16_t)port);
+		*length = sizeof address->v6;
+		return 0;
+	}
+	sink->why = "names are not looked up: give the host's number, or localhost";
+	return -EINVAL;
+}
+
+static bool is_loopback(const union address *address)
+{
+	if (address->any.sa_family == AF_INET)
+		return ntohl(address->v4.sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+}
+
+static int prepare(struct sink *sink, const char *rest, union address *address, socklen_t *length, bool *control)
+{
+	int err = sink_options(sink, rest, control);
+
+	return err < 0 ? err : parse(sink, address, length);
+}
+
+static int open_tcp(struct sink *sink, const char *rest)
+{
+	union address address;
+	socklen_t length;
+	bool control;
+	int fd, err = prepare(sink, rest, &address, &length, &control);
+
+	if (err < 0)
+		return err;
+	if (!is_loopback(&address)) {
+		sink->why = "listens on loopback only: 127.0.0.1, [::1] or localhost";
+		return -EACCES;
+	}
+	fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	if (bind(fd, &address.any, length) < 0 || listen(fd, 16) < 0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	sink->in_fd = fd;
+	sink->is_listening = true;
+	sink->may_control = control;
+	return 0;
+}
+
+const struct sink_scheme scheme_tcp = { .name = "tcp", .open = open_tcp, .readable = listener_readable };
+
+/* ---- connecting ---- */
+
+/* Also when poll() says that a connection under way has come to something. */
+static void try_connect(struct sink *sink, uint64_t now_ns)
+{
+	union address address;
+	socklen_t length;
+	int err = 0;
+
+	if (sink->is_connecting) {
+		length = sizeof err;
+		if (getsockopt(sink->fd, SOL_SOCKET, SO_ERROR, &err, &length) < 0 || err)
+			sink_gone(sink, now_ns);
+		else
+			sink_ready(sink, sink->fd, sink->fd, sink->may_control);
+		return;
+	}
+	if (parse(sink, &address, &length) < 0)
+		return;
+	sink->fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (sink->fd < 0) {
+		sink->retry_ns = now_ns + 1000000000;
+		return;
+	}
+	tcp_prepare(sink->fd);
+	if (connect(sink->fd, &address.any, length) == 0)
+		sink_ready(sink, sink->fd, sink->fd, sink->may_control);
+	else if (errno == EINPROGRESS)
+		sink->is_connecting = true;
+	else
+		sink_gone(sink, now_ns);
+}
+
+static int open_connect(struct sink *sink, const char *rest)
+{
+	union address address;
+	socklen_t length;
+	bool control;
+	int err = prepare(sink, rest, &address, &length, &control);
+
+	if (err < 0)
+		return err;
+	if (control && !is_loopback(&address)) {
+		sink->why = "levels are set from this machine only: leave ,control out";
+		return -EACCES;
+	}
+	sink->may_control = control;
+	snprintf(sink->who, sizeof sink->who, "viewer %d", sink->id);
+	return 0;                       /* the flusher connects: retry_ns has come long ago */
+}
+
+const struct sink_scheme scheme_connect = { .name = "connect", .open = open_connect, .retry = try_connect };

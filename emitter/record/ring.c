@@ -1,0 +1,288 @@
+#include "emitter/record/ring.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "emitter/core/emitter.h"
+
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+#define SIGNAL_FENCE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+static void slot_store(struct ring *ring, uint64_t position, uint64_t word, uint64_t value)
+{
+	uint64_t *slot = (uint64_t *)(void *)(ring->slots + (position & ring->mask));
+
+	STORE(slot[0], word);
+	STORE(slot[1], value);
+}
+
+struct ring *ring_new(size_t bytes)
+{
+	struct ring *ring = emitter_map(sizeof *ring);
+
+	if (!ring)
+		return NULL;
+	ring->slots = emitter_map(bytes);
+	if (!ring->slots) {
+		emitter_unmap(ring, sizeof *ring);
+		return NULL;
+	}
+	ring->mask = bytes - 1;
+	ring->bytes = bytes;
+	ring->head = bytes;
+	ring_reset(ring);
+	return ring;
+}
+
+void ring_free(struct ring *ring)
+{
+	emitter_unmap(ring->slots, ring->bytes);
+	emitter_unmap(ring, sizeof *ring);
+}
+
+void ring_reset(struct ring *ring)
+{
+	/* head goes on, from a segment's start: a position is never used twice. */
+	uint64_t start = ring_segment_end(ring, ring->head);
+
+	/* What its threads left stays there for a dump. */
+	if (ring->head < start && ring->first < ring->head)
+		slot_store(ring, ring->head, 0, RING_END);
+	if (ring->first == 0)
+		STORE(ring->first, start);
+	STORE(ring->head, start);
+	STORE(ring->tail, start);
+	ring->task = ring->announced_task = ring->consumer_task = 0;
+	STORE(ring->limit, RING_LOOK);
+}
+
+static uint64_t slot_word(const struct ring *ring, uint64_t position, uint32_t which)
+{
+	return ring_word(ring->slots + (position & ring->mask) + (size_t)which * 8);
+}
+
+/* Counts the events from position on, which nobody will take any more. */
+static void count_lost(const struct ring *ring, uint64_t position, uint64_t end)
+{
+	int task = ring->announced_task;
+
+	/* From a segment's start: its first word is the task. The consumer may have taken a part. */
+	for (uint64_t at = end - ring_segment_bytes(ring); at < end;) {
+		uint64_t word = slot_word(ring, at, 0), value = slot_word(ring, at, 1);
+		uint32_t site = word & (RING_PAYLOAD - 1);
+
+		if (site == 0 && (value & 0xff) == RING_END)
+			break;
+		if (site == 0 && (value & 0xff) == RING_TASK)
+			task = (int)(value >> 8);
+		else if (site != 0 && at >= position)
+			ring_lost(task, site);
+		at += (uint64_t)ring_record_slots(word, value) * RING_SLOT_BYTES;
+	}
+}
+
+/* Makes the segment that starts at start writable: false when the consumer still needs it. */
+static bool segment_open(struct ring *ring, uint64_t start)
+{
+	uint64_t needed = start + ring_segment_bytes(ring) - (ring->mask + 1);
+	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+	while (tail < needed) {
+		if (LOAD(emitter.policy) != TELEM_OVERWRITE)
+			return false;
+		/* Acquire and release: what the consumer read before, it has read; what we write
+		 * after is not taken for what was there. */
+		if (__atomic_compare_exchange_n(&ring->tail, &tail, needed, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			count_lost(ring, tail, needed);
+			break;
+		}
+	}
+	return true;
+}
+
+static bool wait_for_room(struct ring *ring, uint64_t start)
+{
+	uint64_t end;
+	int cancel;
+	bool is_open = false;
+
+	/* A full ring costs no reading of the clock under the other policies. */
+	if (LOAD(emitter.policy) != TELEM_BLOCK)
+		return false;
+	end = clock_ns() + LOAD(emitter.block_wait_ns);
+	/* Cancelled in its sleep the thread would leave the ring claimed. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	/* Only while somebody drains. (clock_nanosleep() leaves errno alone.) */
+	while (LOAD(emitter.policy) == TELEM_BLOCK && LOAD(emitter.coarse_ticks)) {
+		flusher_wake();
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
+		is_open = segment_open(ring, start);
+		if (is_open || clock_ns() >= end)
+			break;
+	}
+	pthread_setcancelstate(cancel, NULL);
+	return is_open;
+}
+
+/* Room for a record of so many slots, in a later segment if need be; returns where, or 0.
+ * Only while limit is RING_BUSY. */
+static uint64_t make_room(struct ring *ring, uint32_t slots)
+{
+	uint64_t head = ring->head, end = ring_segment_end(ring, head);
+	bool announce = ring->task != ring->announced_task;
+
+	if (end - head >= (uint64_t)(slots + announce) * RING_SLOT_BYTES) {
+		if (!announce)
+			return head;
+	} else {
+		if (!segment_open(ring, end) && !wait_for_room(ring, end))
+			return 0;
+		for (; head < end; head += RING_SLOT_BYTES)
+			slot_store(ring, head, 0, RING_PAD);
+	}
+	slot_store(ring, head, 0, RING_TASK | (uint64_t)(uint32_t)ring->task << 8);
+	ring->announced_task = ring->task;
+	return head + RING_SLOT_BYTES;
+}
+
+/* The first event, a new segment, a task to announce, a payload, a full ring, an
+ * interrupted writer. */
+bool ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload)
+{
+	uint32_t slots = ring_record_slots(site, value);
+	uint64_t position;
+
+	if (LOAD(ring->limit) == RING_BUSY)
+		return false;
+	STORE(ring->limit, RING_BUSY);
+	SIGNAL_FENCE();
+	position = make_room(ring, slots);
+	if (position == 0) {
+		SIGNAL_FENCE();
+		STORE(ring->limit, RING_LOOK);
+		return false;
+	}
+	slot_store(ring, position, (ticks ? ticks : clock_ticks()) << 16 | site, value);
+	position += RING_SLOT_BYTES;
+	for (uint32_t i = 1; i < slots; i++, position += RING_SLOT_BYTES) {
+		uint64_t words[2] = { 0, 0 };
+		uint32_t at = (i - 1) * RING_SLOT_BYTES, left = (uint32_t)value - at;
+
+		memcpy(words, (const uint8_t *)payload + at, left < RING_SLOT_BYTES ? left : RING_SLOT_BYTES);
+		slot_store(ring, position, words[0], words[1]);
+	}
+	SIGNAL_FENCE();
+	__atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
+	ring->base = (uintptr_t)ring->slots - (position & ~ring->mask);
+	SIGNAL_FENCE();
+	STORE(ring->limit, ring_segment_end(ring, position));
+	return true;
+}
+
+void ring_task(struct ring *ring, int task)
+{
+	ring->task = task;
+	if (LOAD(ring->limit) != RING_BUSY)
+		STORE(ring->limit, RING_LOOK);
+}
+
+uint64_t ring_waiting(const struct ring *ring)
+{
+	/* tail first: under `overwrite` it may pass what head was. */
+	uint64_t tail = LOAD(ring->tail);
+
+	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) - tail;
+}
+
+/* How much of a copy is whole records. */
+static uint32_t whole_records(const uint8_t *copy, uint32_t bytes)
+{
+	uint32_t at = 0;
+
+	while (at < bytes) {
+		uint64_t words[2];
+		uint32_t record;
+
+		memcpy(words, copy + at, sizeof words);
+		record = ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
+		if (record > bytes - at)
+			break;
+		at += record;
+	}
+	return at;
+}
+
+/* Slots that lie in one piece. Returns what is set in any of their first words. */
+static uint64_t slots_copy(uint8_t *out, const uint8_t *from, uint32_t bytes)
+{
+	uint64_t seen = 0;
+
+	for (uint32_t at = 0; at < bytes; at += RING_SLOT_BYTES) {
+		uint64_t words[2] = { ring_word(from + at), ring_word(from + at + 8) };
+
+		memcpy(out + at, words, sizeof words);
+		seen |= words[0];
+	}
+	return seen;
+}
+
+uint32_t ring_look(const struct ring *ring, uint64_t *tail, const uint8_t **records)
+{
+	uint64_t head, end;
+
+	*tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	end = ring_segment_end(ring, *tail + 1);
+	*records = ring->slots + (*tail & ring->mask);
+	return *tail >= head ? 0 : (uint32_t)((end < head ? end : head) - *tail);
+}
+
+bool ring_pass(struct ring *ring, uint64_t tail, uint32_t bytes)
+{
+	return __atomic_compare_exchange_n(&ring->tail, &tail, tail + bytes, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+uint32_t ring_take(struct ring *ring, uint8_t *out, uint32_t room)
+{
+	const uint8_t *from;
+	uint64_t tail;
+	uint32_t bytes;
+
+	do {
+		bytes = ring_look(ring, &tail, &from);
+		if (bytes == 0)
+			return 0;
+		if (bytes > room)
+			bytes = room;
+		if (slots_copy(out, from, bytes) & RING_PAYLOAD)
+			bytes = whole_records(out, bytes);
+	} while (!ring_pass(ring, tail, bytes));
+	return bytes;
+}
+
+uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)
+{
+	uint64_t segment = ring_segment_bytes(ring), all = ring->mask + 1;
+
+	for (;;) {
+		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), first = LOAD(ring->first);
+		/* The producer may be writing the one behind that it is in, already. */
+		uint64_t oldest = ring_segment_end(ring, head + 1) + segment - all, end;
+
+		if (*position < oldest)
+			*position = oldest;
+		if (*position < first)
+			*position = first;
+		if (*position >= head)
+			return 0;
+		end = *position + segment < head ? *position + segment : head;
+		slots_copy(out, ring->slots + (*position & ring->mask), (uint32_t)(end - *position));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (ring_segment_end(ring, LOAD(ring->head) + 1) + segment - all > *position)
+			continue;                /* overtaken: half of it may be new */
+		*position += segment;
+		return (uint32_t)(end + segment - *position);
+	}
+}
