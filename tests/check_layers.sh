@@ -28,7 +28,10 @@ row() {
 	case $1 in
 	protocol) echo "protocol/[a-z0-9_]*\.(h|def) $sockets|$files|pthread|time|sys/time|event2|jansson|curses|poll $clock" ;;
 	widgets) echo "widgets/[a-z_]*\.h $sockets|pthread|event2|msgpack|jansson $clock" ;;
-	emitter | emitter/*) echo "telem_inline\.h|emitter/([a-z_]*/)?[a-z_]*\.[ch]|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
+	emitter) echo "emitter/telem[a-z_]*\.h|telem[a-z_]*\.h $libraries $none" ;;
+	emitter/core) echo "emitter/(core/[a-z_]*|telem)\.h|protocol/(limits|message|histogram)\.h $sockets|$libraries $none" ;;
+	emitter/record) echo "emitter/((core|record)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $sockets|poll|$libraries $none" ;;
+	emitter/deliver) echo "emitter/((core|record|deliver)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
 	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.h $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
 	monitor/source | monitor/format | monitor/session) echo "monitor/(source|format|session|model)/[a-z_]*\.h|monitor/(cli/options|observe/record)\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|jansson $none" ;;
 	monitor/observe) echo "monitor/(source|format|session|model|observe)/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|event2 $none" ;;
@@ -80,11 +83,25 @@ must widgets '#include <curses.h>' good
 must widgets '#include "protocol/limits.h"' bad
 must widgets '#include "monitor/screen/screen.h"' bad
 must widgets '#include <netinet/in.h>' bad
-must emitter '#include "protocol/encode.h"' good
-must emitter '#include <pthread.h>' good
-must emitter '#include <msgpack.h>' bad
-must emitter '#include "monitor/model/model.h"' bad
-must emitter '#include "widgets/text.h"' bad
+must emitter '#include "emitter/core/lock.h"' bad
+must emitter '#include "protocol/message.h"' bad
+must emitter/core '#include "emitter/core/lock.h"' good
+must emitter/core '#include <pthread.h>' good
+must emitter/core '#include "emitter/record/ring.h"' bad
+must emitter/core '#include "emitter/deliver/sink.h"' bad
+must emitter/core '#include "protocol/encode.h"' bad
+must emitter/core '#include <sys/socket.h>' bad
+must emitter/record '#include "emitter/core/lock.h"' good
+must emitter/record '#include "protocol/message.h"' good
+must emitter/record '#include "emitter/deliver/sink.h"' bad
+must emitter/record '#include <sys/socket.h>' bad
+must emitter/record '#include <poll.h>' bad
+must emitter/deliver '#include "emitter/record/ring.h"' good
+must emitter/deliver '#include "protocol/encode.h"' good
+must emitter/deliver '#include <sys/socket.h>' good
+must emitter/deliver '#include <msgpack.h>' bad
+must emitter/deliver '#include "monitor/model/model.h"' bad
+must emitter/deliver '#include "widgets/text.h"' bad
 must monitor/model '#include "protocol/histogram.h"' good
 must monitor/model '#include "widgets/text.h"' bad
 must monitor/model '#include "monitor/session/session.h"' bad

@@ -19,7 +19,7 @@
 #define EVENTS (SLOTS - RING_SEGMENTS)
 #define TAKE_BYTES (32u << 10)
 
-struct emitter emitter;
+struct settings settings;
 
 /* ---- what ring.c needs of the rest ---- */
 
@@ -27,12 +27,11 @@ enum { TASKS = 8, SITES = 8 };
 static uint64_t lost[TASKS][SITES], woken;
 static uint64_t now_ns;
 
-void *emitter_map(size_t bytes) { return aligned_alloc(128, (bytes + 127) & ~(size_t)127); }
-void emitter_unmap(void *pages, size_t bytes) { (void)bytes, free(pages); }
-void ring_lost(int task, uint32_t site) { lost[task % TASKS][site % SITES]++; }
+void *memory_map(size_t bytes) { return aligned_alloc(128, (bytes + 127) & ~(size_t)127); }
+void memory_unmap(void *pages, size_t bytes) { (void)bytes, free(pages); }
 uint64_t clock_ns(void) { return now_ns += 50000; }
 uint64_t clock_ticks(void) { return 1; }
-void flusher_wake(void) { woken++; }
+void wake_signal(void) { woken++; }
 
 static struct ring *ring;
 static uint8_t out[TAKE_BYTES];
@@ -40,7 +39,7 @@ static uint8_t out[TAKE_BYTES];
 static int setup(void **state)
 {
 	(void)state;
-	emitter = (struct emitter){ .policy = TELEM_DROP };
+	settings = (struct settings){ .policy = TELEM_DROP };
 	memset(lost, 0, sizeof lost);
 	woken = now_ns = 0;
 	ring = ring_new(SMALL);
@@ -107,15 +106,40 @@ static struct seen look_at_all(void)
 	return seen;
 }
 
-static bool put(uint32_t site, uint64_t value) { return ring_put(ring, site, (value & 0xffff) + 1, value); }
+/* What was given up is counted before the record is put again. */
+static bool count_lost(enum ring_result result)
+{
+	uint32_t site;
+	int task;
+
+	if (result != RING_GAVE_UP)
+		return false;
+	while (ring_lost_next(ring, &task, &site))
+		lost[task % TASKS][site % SITES]++;
+	return true;
+}
+
+static bool put(uint32_t site, uint64_t value)
+{
+	enum ring_result result;
+
+	do
+		result = ring_put(ring, site, (value & 0xffff) + 1, value);
+	while (count_lost(result));
+	return result == RING_PUT;
+}
 
 static bool put_payload(uint32_t site, uint32_t bytes)
 {
 	uint8_t payload[RING_PAYLOAD_BYTES_MAX];
+	enum ring_result result;
 
 	for (uint32_t i = 0; i < bytes; i++)
 		payload[i] = (uint8_t)(bytes + i);
-	return ring_put_payload(ring, site, (bytes & 0xffff) + 1, payload, bytes);
+	do
+		result = ring_put_payload(ring, site, (bytes & 0xffff) + 1, payload, bytes);
+	while (count_lost(result));
+	return result == RING_PUT;
 }
 
 /* ---- alone ---- */
@@ -179,7 +203,7 @@ static void overwriting_counts_exactly_what_it_gave_up_by_task_and_site(void **s
 	struct seen seen;
 
 	(void)state;
-	emitter.policy = TELEM_OVERWRITE;
+	settings.policy = TELEM_OVERWRITE;
 	for (uint64_t i = 0; i < 5 * SLOTS; i++) {
 		int task = 2 + (int)(i / 777 % 3);
 		uint32_t site = 1 + (uint32_t)(random >> 33) % 5;
@@ -213,7 +237,7 @@ static void what_the_consumer_took_is_not_counted_as_given_up(void **state)
 	uint64_t all = 0;
 
 	(void)state;
-	emitter.policy = TELEM_OVERWRITE;
+	settings.policy = TELEM_OVERWRITE;
 	for (; all < EVENTS; all++)
 		put(1, all);
 	look(&seen, 1600);               /* into the first segment */
@@ -232,7 +256,7 @@ static void what_was_looked_at_and_given_up_is_not_taken(void **state)
 	uint32_t bytes;
 
 	(void)state;
-	emitter.policy = TELEM_OVERWRITE;
+	settings.policy = TELEM_OVERWRITE;
 	for (uint64_t i = 0; i < EVENTS; i++)
 		put(1, i);
 	bytes = ring_look(ring, &tail, &records);
@@ -374,9 +398,9 @@ static void a_reset_ring_is_empty_and_has_no_task(void **state)
 static void blocking_ends_after_its_time(void **state)
 {
 	(void)state;
-	emitter.policy = TELEM_BLOCK;
-	emitter.block_wait_ns = 1000000;
-	emitter.coarse_ticks = 1;
+	settings.policy = TELEM_BLOCK;
+	settings.block_wait_ns = 1000000;
+	settings.coarse_ticks = 1;
 	for (uint64_t i = 0; i < EVENTS; i++)
 		put(1, i);
 	assert_false(put(1, EVENTS));
@@ -386,8 +410,8 @@ static void blocking_ends_after_its_time(void **state)
 static void blocking_does_not_wait_while_nobody_reads(void **state)
 {
 	(void)state;
-	emitter.policy = TELEM_BLOCK;
-	emitter.block_wait_ns = 10000000000;
+	settings.policy = TELEM_BLOCK;
+	settings.block_wait_ns = 10000000000;
 	for (uint64_t i = 0; i < EVENTS + 1000; i++)
 		put(1, i);
 	assert_int_equal(woken, 0);
@@ -425,7 +449,7 @@ static struct seen together(uint32_t policy)
 	struct seen seen = { .in_order = true };
 	pthread_t producer;
 
-	emitter.policy = policy;
+	settings.policy = policy;
 	producer_is_done = false;
 	together_lost = 0;
 	assert_int_equal(pthread_create(&producer, NULL, produce, NULL), 0);

@@ -1,18 +1,14 @@
-/* clock.c -- ticks and nanoseconds.
- *
- * Ticks are the TSC where it is invariant and the kernel itself trusts it, else
- * nanoseconds of CLOCK_MONOTONIC. The rate is measured once at the start and again, over
- * a longer and longer base, by the flusher; a new rate starts at a new anchor, so that
- * time never steps back. */
-#include <fcntl.h>
+#include "emitter/core/clock.h"
+
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
 
-#include "emitter/core/emitter.h"
+#include "emitter/core/api.h"
+#include "emitter/core/procfs.h"
 
 uint32_t telem_clock_is_tsc_;
 
@@ -41,7 +37,7 @@ uint64_t clock_real_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* 0 before the start: it is not known yet what the ticks will be. */
+/* Returns 0 before the start, for it is not known yet what the ticks will be. */
 uint64_t telem_clock_read_(void)
 {
 	return __atomic_load_n(&clock_state.has_begun, __ATOMIC_RELAXED) ? clock_ns() : 0;
@@ -87,7 +83,7 @@ static bool tsc_is_trusted(void)
 			     !strncmp(source, "hyperv_clocksource_tsc_page", 27));
 }
 
-/* Ticks and nanoseconds of one moment: the reading with the least time round it. */
+/* Reads ticks and nanoseconds of one moment: of 8 readings the one that took the least time. */
 static void read_pair(uint64_t *ticks, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
@@ -138,7 +134,7 @@ void clock_begin(void)
 	if (!tsc_is_trusted())
 		return;
 	read_pair(&clock_state.first_ticks, &clock_state.first_ns);
-	do                              /* a millisecond is right to some 30 ns in it */
+	do                              /* the rate of one millisecond is right to about 30 ppm */
 		read_pair(&ticks, &ns);
 	while (ns - clock_state.first_ns < 1000000);
 	set_rate(ticks, ns);

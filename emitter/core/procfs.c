@@ -1,11 +1,10 @@
-/* procfs.c -- what the kernel tells of this process, in files. */
+#include "emitter/core/procfs.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "emitter/core/emitter.h"
 
 bool proc_read(const char *path, char *text, size_t room)
 {

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emitter/core/emitter.h"
+#include "emitter/core/error.h"
+#include "emitter/core/settings.h"
+#include "emitter/deliver/dump.h"
+#include "emitter/record/site.h"
 
 /* A number and a unit out of the table; false when it is none. */
 struct unit { const char *name; uint64_t factor; };
@@ -62,26 +65,26 @@ static bool parse_rate(char *text, uint64_t *out)
 static int set_class(const char *name, char *value)
 {
 	char *save = NULL;
-	uint32_t keep = 0;
+	uint32_t one_in = 0;
 	uint64_t per_second = 0;
 	int level = -1;
 
 	for (char *part = strtok_r(value, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
-		bool is_good = !strncmp(part, "keep=", 5)    ? parse_share(part + 5, &keep)
+		bool is_good = !strncmp(part, "keep=", 5)    ? parse_share(part + 5, &one_in)
 			       : !strncmp(part, "limit=", 6) ? parse_rate(part + 6, &per_second)
 							     : (level = parse_level(part)) >= 0;
 
 		if (!is_good)
 			return -EINVAL;
 	}
-	if (!strcmp(name, "all") && level >= 0 && !keep && !per_second)
+	if (!strcmp(name, "all") && level >= 0 && !one_in && !per_second)
 		class_level_of_all((uint8_t)level);
-	else if (!strcmp(name, "all") || (level < 0 && !keep && !per_second))
+	else if (!strcmp(name, "all") || (level < 0 && !one_in && !per_second))
 		return -EINVAL;
 	else if (level >= 0)
 		class_level_by_name(name, (uint8_t)level);
-	if (keep || per_second)
-		class_limit_by_name(name, keep, per_second);
+	if (one_in || per_second)
+		class_limit_by_name(name, one_in, per_second);
 	return 0;
 }
 
@@ -94,7 +97,7 @@ static int set_site(const char *name, const char *value)
 	if (id < 0)
 		return -ENOENT;
 	if (level >= 0) {
-		emitter.sites[id].own_level = (uint8_t)level;
+		site_table.rows[id].own_level = (uint8_t)level;
 		return 0;
 	}
 	return parse_share(value, &every) ? site_every((uint32_t)id, every) : -EINVAL;
@@ -136,11 +139,11 @@ static int set_one(struct config *config, char *key, char *value)
 	if (!strcmp(key, "policy"))
 		return set_policy(value);
 	if (!strcmp(key, "name")) {
-		snprintf(emitter.name, sizeof emitter.name, "%s", value);
+		snprintf(settings.name, sizeof settings.name, "%s", value);
 		return 0;
 	}
 	if (!strcmp(key, "dump"))
-		return dump_directory(value);
+		return dump_set_directory(value);
 	if (!strcmp(key, "discovery")) {
 		config->no_discovery = !strcmp(value, "off");
 		return config->no_discovery || !strcmp(value, "on") ? 0 : -EINVAL;
@@ -150,26 +153,24 @@ static int set_one(struct config *config, char *key, char *value)
 	return strchr(key, '.') ? set_site(key, value) : set_class(key, value);
 }
 
-int config_apply(struct config *config, const char *settings)
+int config_apply(struct config *config, const char *string)
 {
 	size_t used = strlen(config->text) + (config->text[0] != '\0');
 	char *text = config->text + used, *save = NULL;
 	int result = 0;
 
-	if (strlen(settings) >= sizeof config->text - used) {
-		emitter_error("TELEM: settings longer than %zu bytes are ignored", sizeof config->text);
+	if (strlen(string) >= sizeof config->text - used) {
+		error_set("TELEM: settings longer than %zu bytes are ignored", sizeof config->text);
 		return -EINVAL;
 	}
-	strcpy(text, settings);
+	strcpy(text, string);
 	for (char *setting = strtok_r(text, ";", &save); setting; setting = strtok_r(NULL, ";", &save)) {
 		char *equals = strchr(setting, '=');
 
 		if (equals)
 			*equals = '\0';
 		if (!equals || set_one(config, setting, equals + 1) < 0) {
-			emitter_error("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS "
-				      "CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M "
-				      "policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
+			error_set("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
 				      setting, equals ? "=" : "", equals ? equals + 1 : "");
 			result = -EINVAL;
 		}

@@ -1,6 +1,6 @@
 /* config.h -- the TELEM variable: settings without recompiling. */
-#ifndef TELEM_EMITTER_CONFIG_H
-#define TELEM_EMITTER_CONFIG_H
+#ifndef TELEM_EMITTER_DELIVER_CONFIG_H
+#define TELEM_EMITTER_DELIVER_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +15,5 @@ struct config {
 
 /* Applies classes, times and sizes at once (locked) and collects sinks. Returns 0 or
  * -EINVAL with the reason in telem_error(); what was right before and after it holds. */
-int config_apply(struct config *config, const char *settings);
+int config_apply(struct config *config, const char *string);
 #endif

@@ -1,16 +1,17 @@
-/* cost.c -- what recording costs the program: each kind's price, measured here, times how often. */
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
+#include "emitter/deliver/cost.h"
 
-#include "emitter/core/emitter.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "emitter/core/clock.h"
+#include "emitter/core/lock.h"
+#include "emitter/record/histogram.h"
+#include "emitter/record/price.h"
 #include "emitter/record/ring.h"
-#include "emitter/deliver/snapshot.h"
+#include "emitter/record/thread.h"
 
 enum { ROUNDS = 256, TRIES = 5 };    /* so many records fit a ring of the least size */
-
-/* Picoseconds, by kind and level; 0: not measured. Read under the lock, or after cost_measure(). */
-static uint32_t prices[SITE_KIND_COUNT][LEVEL_ALL + 1];
 
 static void record(struct telem_site *site, uint8_t level)
 {
@@ -36,7 +37,7 @@ static void record(struct telem_site *site, uint8_t level)
 	}
 }
 
-/* The least of some tries: what else runs here is not its price. */
+/* Takes the least of some tries, because whatever else runs meanwhile is not the event's price. */
 static uint32_t measure(struct telem_site *site, struct ring *ring)
 {
 	uint64_t least = UINT64_MAX;
@@ -55,10 +56,10 @@ static uint32_t measure(struct telem_site *site, struct ring *ring)
 	return (uint32_t)(least * 1000 / ROUNDS);
 }
 
-/* With a cell, a ring and a site that are nobody's: this thread's own state is put back. */
+/* Records into a cell, a ring and a site that belong to no thread; this thread's own state is put back. */
 static void measure_all(void)
 {
-	uint32_t measured[SITE_KIND_COUNT][LEVEL_ALL + 1] = { { 0 } };
+	price_table measured = { { 0 } };
 	struct telem_thread_ before = telem_thread_;
 	struct thread *thread = my_thread;
 	struct telem_cell cell;
@@ -66,9 +67,9 @@ static void measure_all(void)
 	sigset_t all, mask;
 	uint64_t *buckets;
 
-	emitter_lock();
+	lock_take();
 	buckets = histogram_take();
-	emitter_unlock();
+	lock_release();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	my_thread = NULL;
@@ -89,18 +90,13 @@ static void measure_all(void)
 	telem_thread_ = before;
 	my_thread = thread;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	emitter_lock();
-	memcpy(prices, measured, sizeof prices);
+	lock_take();
+	prices_set(measured);
 	if (buckets)
 		histogram_give(buckets);
-	emitter_unlock();
+	lock_release();
 	if (ring)
 		ring_free(ring);
-}
-
-uint32_t cost_ps(unsigned kind, unsigned level)
-{
-	return kind < SITE_KIND_COUNT && level <= LEVEL_ALL ? prices[kind][level] : 0;
 }
 
 void cost_measure(void)
@@ -110,26 +106,4 @@ void cost_measure(void)
 
 	pthread_once(&once, measure_all);
 	errno = saved;
-}
-
-uint32_t telem_class_stats(struct telem_class_statistics *out, uint32_t room)
-{
-	static struct tally all[LIMIT_CLASSES];
-	int saved = errno;
-	uint32_t count;
-
-	emitter_restart_in_child();
-	if (emitter_runs() && !thread_is_inside)
-		cost_measure();
-	emitter_lock();
-	count = emitter.class_count < room ? emitter.class_count : room;
-	snapshot_tallies(all);
-	for (uint32_t i = 0; i < count; i++)
-		out[i] = (struct telem_class_statistics){
-			.name = emitter.classes[i].name, .level = emitter.classes[i].level, .events = all[i].events,
-			.cost_ns = all[i].cost_ps / 1000, .emitted = all[i].emitted, .dropped = all[i].dropped,
-		};
-	emitter_unlock();
-	errno = saved;
-	return count;
 }

@@ -3,11 +3,17 @@
 #include <assert.h>
 #include <string.h>
 
-#include "emitter/core/emitter.h"
+#include "emitter/core/clock.h"
+#include "emitter/core/lock.h"
+#include "emitter/core/settings.h"
+#include "emitter/core/wake.h"
+#include "emitter/deliver/writer.h"
 #include "emitter/record/ring.h"
-#include "emitter/deliver/stream.h"
+#include "emitter/record/site.h"
+#include "emitter/record/task.h"
+#include "emitter/record/thread.h"
 
-/* Small, for the program's threads may share the cache it lies in. */
+/* It is small, because the program's threads may share the cache it lies in. */
 static _Alignas(8) uint8_t taken[DRAIN_BYTES / 4];
 
 static uint64_t time_of(uint64_t word, uint64_t now_ticks)
@@ -42,9 +48,8 @@ static bool write_log(struct writer *writer, const struct task *task, uint32_t s
 	text += sizeof folded;
 	bytes -= sizeof folded;
 	cut = bytes > LIMIT_TEXT_BYTES;
-	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, emitter.sites[site].detail,
-					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes },
-					    cut, folded };
+	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, site_table.rows[site].detail,
+					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut, folded };
 	return writer_message(writer, &message, now_ns);
 }
 
@@ -80,7 +85,7 @@ bool write_event(struct writer *writer, const struct task *task, uint64_t seq, c
 	time_ns = time_of(words[0], now_ticks);
 	if (!(words[0] & RING_PAYLOAD))
 		return writer_event(writer, task->id, seq, site, time_ns, words[0] >> 16, words[1], now_ns);
-	if (emitter.sites[site].kind == SITE_LOG)
+	if (site_table.rows[site].kind == SITE_LOG)
 		return write_log(writer, task, site, time_ns, (const char *)record, words[1], now_ns);
 	return write_record(writer, task, site, time_ns, record, words[1], now_ns);
 }
@@ -92,18 +97,18 @@ static void take_event(struct task *task, const uint8_t *record, uint64_t now_ti
 	uint8_t class_id;
 
 	memcpy(&word, record, sizeof word);
-	class_id = emitter.sites[word & (RING_PAYLOAD - 1)].class_id;
-	if (discard || !write_event(&stream.shared, task, task->taken_count, record, now_ticks, now_ns)) {
+	class_id = site_table.rows[word & (RING_PAYLOAD - 1)].class_id;
+	if (discard || !write_event(&writer_shared, task, task->taken_count, record, now_ticks, now_ns)) {
 		task->dropped[class_id]++;
 		return;
 	}
 	if (word & RING_PAYLOAD)
-		writer_count_event(&stream.shared);
+		writer_count_event(&writer_shared);
 	task->taken[class_id]++;
 	task->taken_count++;
 }
 
-/* No word to the consumer, and no payload behind it. */
+/* Is it an event without a payload, and no word to the consumer? */
 static bool is_plain(uint64_t word)
 {
 	return ((uint32_t)word & 0xffff) - 1 < LIMIT_EMITTER_SITES - 1;
@@ -126,15 +131,15 @@ static void run_count(struct run *run, uint32_t class_id, uint32_t events)
  * them up. Returns their bytes. */
 static uint32_t run_encode(struct run *run, const struct task *task, const uint8_t *records, uint32_t bytes)
 {
-	const struct batch_encoder *batch = &stream.shared.batch;
-	const struct site_entry *sites = emitter.sites;
+	const struct batch_encoder *batch = &writer_shared.batch;
+	const struct site_entry *sites = site_table.rows;
 	/* ticks_most: in ns they are less than 2^32, and the product is less than 2^64. */
-	uint64_t base = stream.shared.batch_stamp << 16, rate = clock_rate(), ticks_most = UINT64_MAX / rate;
+	uint64_t base = writer_shared.batch_stamp << 16, rate = clock_rate(), ticks_most = UINT64_MAX / rate;
 	uint32_t most = bytes / RING_SLOT_BYTES, room, count, class_id = 0, in_class = 0;
 	bool wide = batch->wide;
 	uint8_t *out;
 
-	if (!stream.shared.has_batch || stream.shared.batch_task != task->id || !is_plain(ring_word(records)))
+	if (!writer_shared.has_batch || writer_shared.batch_task != task->id || !is_plain(ring_word(records)))
 		return 0;
 	run->classes = 0;
 	out = batch->encoder->bytes + batch->encoder->used;
@@ -167,10 +172,10 @@ static void run_commit(const struct run *run, struct task *task)
 	for (uint64_t left = run->classes; left; left &= left - 1)
 		task->taken[__builtin_ctzll(left)] += run->of_class[__builtin_ctzll(left)];
 	task->taken_count += run->count;
-	batch_advance(&stream.shared.batch, run->count);
+	batch_advance(&writer_shared.batch, run->count);
 }
 
-/* Copied out first: of each kind. */
+/* Records of any kind, which have been copied out. */
 static void drain_copied(struct ring *ring, uint32_t bytes, uint64_t now_ticks, uint64_t now_ns, bool discard)
 {
 	struct task *task = task_of(ring->consumer_task);
@@ -210,7 +215,7 @@ uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool disca
 
 		if (bytes == 0)
 			break;
-		/* Most are plain events, and go on from where they lie. */
+		/* Most are plain events, and are encoded from where they lie. */
 		plain = discard ? 0 : run_encode(&run, task, records, bytes);
 		if (plain) {
 			if (!ring_pass(ring, tail, plain))
@@ -219,10 +224,33 @@ uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool disca
 			done += plain;
 			continue;
 		}
-		/* One that opens a batch; else many, for where tasks change, or payloads come, they come often. */
+		/* One plain event opens a batch; else many are taken, for where tasks change, or payloads come, they come often. */
 		bytes = ring_take(ring, taken, is_plain(ring_word(records)) && !discard ? RING_SLOT_BYTES : sizeof taken);
 		drain_copied(ring, bytes, now_ticks, now_ns, discard);
 		done += bytes;
 	}
 	return done;
+}
+
+void drain_discard(void)
+{
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
+		drain(thread, UINT64_MAX, 0, true);
+}
+
+void drain_ended(void)
+{
+	lock_take();
+	if (settings_is_heard()) {
+		if (thread_table.ended_count >= DRAIN_AT_ONCE)
+			wake_signal();
+		lock_release();
+		return;
+	}
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
+		if (thread->has_ended) {
+			drain(thread, UINT64_MAX, 0, true);
+			thread_retire(thread);
+		}
+	lock_release();
 }

@@ -1,15 +1,16 @@
-/* flusher.h -- the background thread: drains rings, sums, encodes, writes, listens.
+/* flusher.h -- the life of the background thread, which drains, sums, encodes, writes and listens.
  *
- * All signals are blocked in it. It sleeps in ppoll() for as long as nobody listens. */
-#ifndef TELEM_EMITTER_FLUSHER_H
-#define TELEM_EMITTER_FLUSHER_H
+ * All signals are blocked in it. It sleeps in ppoll() for as long as nobody reads. */
+#ifndef TELEM_EMITTER_DELIVER_FLUSHER_H
+#define TELEM_EMITTER_DELIVER_FLUSHER_H
 
 #include <stdint.h>
 
-/* Asks for a fence: everything emitted before this leaves. Locked; returns its number. */
-uint64_t flusher_flush_soon(void);
-/* Waits, locked, until fence is passed: 0, -ETIMEDOUT, -ENOTCONN when it stopped. */
-int flusher_wait(uint64_t fence, uint64_t timeout_ns);
-/* Everything is told again to every sink. Locked. */
-void flusher_sync_soon(void);
+/* 0 or a negative errno. Locked. */
+int flusher_start(void);
+/* Everything that is recorded leaves, but no later than this. Locked, but not while it waits for the
+ * thread to go. */
+void flusher_stop(uint64_t linger_ns);
+/* In the child of fork(): there is none. */
+void flusher_forget(void);
 #endif

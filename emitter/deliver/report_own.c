@@ -1,4 +1,5 @@
-/* report_own.c -- the reporters that come along: malloc, the process, telemetry itself. */
+#include "emitter/deliver/report_own.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -9,12 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emitter/deliver/report.h"
+#include "emitter/core/api.h"
+#include "emitter/core/procfs.h"
+#include "emitter/deliver/reporter.h"
 
-/* These have no paths before they are looked for; atomic. */
+/* The paths of these are known only once they are looked for; atomic. */
 static bool wants_threads, wants_costs;
 
-/* Asked for once a round: it walks all free lists. */
+/* mallinfo2() walks all free lists, so it is called once a round. */
 static uint64_t round_now;
 
 static const struct mallinfo2 *malloc_info_now(void)
@@ -181,7 +184,7 @@ static void say_threads(void)
 		closedir(dir);
 	for (uint32_t i = spent[0].ns ? 0 : 1; i < names; i++) {
 		snprintf(path, sizeof path, "process/cpu of %.15s", spent[i].name);
-		report_say(NULL, path, TELEM_NS, (int64_t)spent[i].ns);
+		reporter_say(NULL, path, TELEM_NS, (int64_t)spent[i].ns);
 	}
 }
 
@@ -203,12 +206,12 @@ static void say_costs(void)
 	telem_stats(&all);
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "cost of %.100s", classes[i].name);
-		report_say(&telem_class_telem, path, TELEM_NS, (int64_t)classes[i].cost_ns);
+		reporter_say(&telem_class_telem, path, TELEM_NS, (int64_t)classes[i].cost_ns);
 	}
-	report_say(&telem_class_telem, "cost of the flusher", TELEM_NS, (int64_t)all.flusher_cpu_ns);
-	report_say(&telem_class_telem, "bytes sent", TELEM_BYTES, (int64_t)all.bytes_sent);
-	report_say(&telem_class_telem, "events dropped", TELEM_NONE, (int64_t)all.dropped);
-	report_say(&telem_class_telem, "memory held", TELEM_BYTES, (int64_t)all.memory_bytes);
+	reporter_say(&telem_class_telem, "cost of the flusher", TELEM_NS, (int64_t)all.flusher_cpu_ns);
+	reporter_say(&telem_class_telem, "bytes sent", TELEM_BYTES, (int64_t)all.bytes_sent);
+	reporter_say(&telem_class_telem, "events dropped", TELEM_NONE, (int64_t)all.dropped);
+	reporter_say(&telem_class_telem, "memory held", TELEM_BYTES, (int64_t)all.memory_bytes);
 }
 
 void report_own(void)

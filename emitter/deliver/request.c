@@ -5,296 +5,317 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emitter/core/emitter.h"
-#include "emitter/deliver/flusher.h"
-#include "emitter/deliver/sink.h"
+#include "emitter/core/clock.h"
+#include "emitter/core/lock.h"
+#include "emitter/core/memory.h"
+#include "emitter/core/settings.h"
+#include "emitter/deliver/dump.h"
+#include "emitter/deliver/fence.h"
+#include "emitter/deliver/lease.h"
+#include "emitter/deliver/sink_state.h"
+#include "emitter/deliver/writer.h"
+#include "emitter/record/level.h"
+#include "emitter/record/sample.h"
+#include "emitter/record/site.h"
 
-/* ---- leases: in the order they were taken ---- */
+static const char denied[] = "this way is for looking only; use the Unix socket, or start the program with ,control";
 
-static struct lease { const struct sink *sink; uint32_t site; uint8_t class_id, level; } leases[LIMIT_LEASES];
-static uint32_t lease_total;
+/* ---- the handlers: locked; *text goes with the answer ---- */
 
-int lease_level(uint8_t class_id, uint32_t site)
+/* Gives the level back, persists it, or leases it. class_id: the site's, if site is one. */
+static enum ack_code change_level(struct sink *sink, uint8_t class_id, uint32_t site, uint64_t level, bool persist,
+				  const char **text)
 {
-	for (uint32_t i = lease_total; i-- > 0;)
-		if (leases[i].site == site && (site || leases[i].class_id == class_id))
-			return leases[i].level;
-	return -1;
-}
+	uint8_t *own_level = site ? &site_table.rows[site].own_level : &class_table.rows[class_id].own_level;
 
-bool lease_is_of_site(uint32_t site)
-{
-	return lease_level(0, site) >= 0;
-}
-
-uint32_t lease_count(uint8_t class_id)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < lease_total; i++)
-		count += leases[i].class_id == class_id && leases[i].site == 0;
-	return count;
-}
-
-/* Every lease that matches goes; site UINT32_MAX: any, of any class. */
-static bool lease_remove(const struct sink *sink, uint8_t class_id, uint32_t site)
-{
-	uint32_t kept = 0, before = lease_total;
-
-	for (uint32_t i = 0; i < lease_total; i++)
-		if (leases[i].sink != sink ||
-		    (site != UINT32_MAX && (leases[i].site != site || leases[i].class_id != class_id)))
-			leases[kept++] = leases[i];
-	lease_total = kept;
-	return kept != before;
-}
-
-static bool lease_take(const struct sink *sink, uint8_t class_id, uint32_t site, uint8_t level)
-{
-	lease_remove(sink, class_id, site);
-	if (lease_total == LIMIT_LEASES)
-		return false;
-	leases[lease_total++] = (struct lease){ sink, site, class_id, level };
-	return true;
-}
-
-void leases_drop(const struct sink *sink)
-{
-	if (lease_remove(sink, 0, UINT32_MAX))
-		levels_apply("a viewer that left");
-}
-
-void leases_forget(void)
-{
-	lease_total = 0;
-}
-
-/* ---- requests ---- */
-
-static void acknowledge(struct sink *sink, uint64_t request, enum ack_code code, const char *text, uint64_t now_ns)
-{
-	struct writer writer = { .sink = sink };
-	struct message message = { .kind = KIND_ACK, .ack = { request, code, text_of(text) } };
-
-	if (!sink_is_streaming(sink) || sink->is_new)
-		return;
-	writer_message(&writer, &message, now_ns);
-	writer_seal(&writer);
-}
-
-static enum ack_code set_level(struct sink *sink, const struct message_set_level *request, const char **text)
-{
-	uint8_t class_id = (uint8_t)request->class_id;
-	uint32_t site = (uint32_t)request->site;
-
-	if (request->site) {
-		if (request->site >= emitter.site_count) {
-			*text = "no such site";
-			return ACK_NO_SUCH;
-		}
-		class_id = emitter.sites[site].class_id;
-	} else if (request->class_id >= emitter.class_count) {
-		*text = "no such class";
-		return ACK_NO_SUCH;
-	}
-	if (request->level == LEVEL_OWN) {
-		lease_remove(sink, class_id, site);
-		if (site && request->persist)
-			emitter.sites[site].own_level = LEVEL_FOLLOW;
-	} else if (request->level > LEVEL_ALL) {
+	if (level == LEVEL_OWN) {
+		lease_return(sink, class_id, site);
+		if (site && persist)
+			*own_level = LEVEL_NONE;
+	} else if (level > LEVEL_ALL) {
 		*text = "levels are 0, 1, 2 and 255";
 		return ACK_BAD;
-	} else if (request->persist) {
-		lease_remove(sink, class_id, site);
-		if (site)
-			emitter.sites[site].own_level = (uint8_t)request->level;
-		else
-			emitter.classes[class_id].own_level = (uint8_t)request->level;
-	} else if (!lease_take(sink, class_id, site, (uint8_t)request->level)) {
+	} else if (persist) {
+		lease_return(sink, class_id, site);
+		*own_level = (uint8_t)level;
+	} else if (!lease_take(sink, class_id, site, (uint8_t)level)) {
 		*text = "too many leases";
 		return ACK_LIMIT;
 	}
 	if (site)
-		emitter.sites[site].is_level_told = false;
+		site_table.rows[site].is_level_sent = false;
 	else
-		emitter.classes[class_id].is_level_told = false;
+		class_table.rows[class_id].is_level_sent = false;
 	levels_apply(sink->who);
 	return ACK_DONE;
 }
 
-static enum ack_code set_limit(const struct message_limit *request, const char **text)
+static enum ack_code answer_set_level(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
-	const struct class_limit *limit;
+	const struct message_set_level *request = &message->set_level;
+	uint8_t class_id = (uint8_t)request->class_id;
 
-	if (request->class_id >= emitter.class_count) {
+	(void)now_ns;
+	if (request->site >= site_table.count && request->site) {
+		*text = "no such site";
+		return ACK_NO_SUCH;
+	}
+	if (request->site) {
+		class_id = site_table.rows[request->site].class_id;
+	} else if (request->class_id >= class_table.count) {
 		*text = "no such class";
 		return ACK_NO_SUCH;
 	}
-	limit = &emitter.classes[request->class_id].limit;
+	return change_level(sink, class_id, (uint32_t)request->site, request->level, request->persist, text);
+}
+
+static enum ack_code answer_enable_all(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	const struct message_enable_all *request = &message->enable_all;
+	enum ack_code code = ACK_DONE;
+
+	(void)now_ns;
+	for (uint32_t i = 0; i < class_table.count && code == ACK_DONE; i++)
+		code = change_level(sink, (uint8_t)i, 0, request->level, request->persist, text);
+	return code;
+}
+
+static enum ack_code answer_flush(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	(void)sink, (void)message, (void)text, (void)now_ns;
+	fence_ask();
+	return ACK_DONE;
+}
+
+static enum ack_code answer_sync(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	(void)message, (void)text, (void)now_ns;
+	sink->wants_sync = true;        /* it is greeted at the next turn */
+	return ACK_DONE;
+}
+
+static bool is_within(uint64_t value, uint64_t least, uint64_t most, const char *range, const char **text)
+{
+	bool is_good = value >= least && value <= most;
+
+	*text = is_good ? "" : range;
+	return is_good;
+}
+
+static enum ack_code answer_tick(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	(void)now_ns;
+	if (!is_within(message->tick.tick_ns, LIMIT_TICK_NS_MIN, LIMIT_TICK_NS_MAX, "a tick takes 0.1 to 60 s", text))
+		return ACK_LIMIT;
+	sink->tick_ns = message->tick.tick_ns;
+	return ACK_DONE;
+}
+
+static enum ack_code answer_ring(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	(void)sink, (void)now_ns;
+	if (!is_within(message->ring.ring_bytes, LIMIT_RING_BYTES_MIN, LIMIT_RING_BYTES_MAX, "a ring has 64 KiB to 64 MiB", text))
+		return ACK_LIMIT;
+	telem_set_ring_bytes(message->ring.ring_bytes);
+	return ACK_DONE;
+}
+
+static enum ack_code answer_policy(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	(void)sink, (void)now_ns;
+	/* Making a program wait is its owner's to choose. */
+	if (message->policy.policy == TELEM_BLOCK) {
+		*text = "only the program itself may choose to wait";
+		return ACK_DENIED;
+	}
+	if (!is_within(message->policy.policy, 0, TELEM_OVERWRITE, "policies are 0 (drop) and 1 (overwrite)", text))
+		return ACK_LIMIT;
+	telem_set_policy((enum telem_policy)message->policy.policy, 0);
+	return ACK_DONE;
+}
+
+static enum ack_code answer_interval(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	(void)sink, (void)now_ns;
+	if (!is_within(message->interval.flush_ns, LIMIT_FLUSH_NS_MIN, LIMIT_FLUSH_NS_MAX, "the flush interval is 1 ms to 10 s",
+		       text))
+		return ACK_LIMIT;
+	telem_set_flush_interval(message->interval.flush_ns);
+	return ACK_DONE;
+}
+
+static enum ack_code answer_ping(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	(void)sink, (void)message, (void)text, (void)now_ns;
+	return ACK_DONE;
+}
+
+static enum ack_code answer_attach(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	const struct text *name = &message->attach.name;
+
+	(void)text, (void)now_ns;
+	snprintf(sink->who, sizeof sink->who, "%.*s", (int)name->length, name->bytes ? name->bytes : "");
+	return ACK_DONE;
+}
+
+static enum ack_code answer_limit(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	const struct message_limit *request = &message->limit;
+	const struct class_limit *limit;
+
+	(void)sink, (void)now_ns;
+	if (request->class_id >= class_table.count) {
+		*text = "no such class";
+		return ACK_NO_SUCH;
+	}
+	limit = &class_table.rows[request->class_id].limit;
 	if (request->sample > UINT32_MAX && request->sample != LIMIT_AS_IT_IS) {
 		*text = "one in at most 4294967295";
 		return ACK_LIMIT;
 	}
-	class_limit((uint32_t)request->class_id, request->sample == LIMIT_AS_IT_IS ? limit->keep : (uint32_t)request->sample,
+	class_limit((uint32_t)request->class_id, request->sample == LIMIT_AS_IT_IS ? limit->one_in : (uint32_t)request->sample,
 		    request->per_second == LIMIT_AS_IT_IS ? limit->per_second : request->per_second);
 	levels_apply("a viewer");
 	return ACK_DONE;
 }
 
-enum { HELD_ROWS = 64 };
-
-/* A task's sampled allocations that live. */
-static void write_held(struct sink *sink, const struct message_interrogate *request, uint64_t now_ns)
+static enum ack_code answer_watch(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
-	struct writer writer = { .sink = sink };
-	struct number numbers[HELD_ROWS * 4];
-	struct message message = { .kind = KIND_HELD };
-	struct sample_info info;
-	uint32_t at = 0, count;
-	bool more;
+	const struct message_watch *request = &message->watch;
 
-	do {
-		count = 0;
-		while (count < HELD_ROWS * 4 && (more = samples_next(&at, (int)request->task, &info))) {
-			numbers[count++] = number_of(info.site);
-			numbers[count++] = number_of(info.bytes);
-			numbers[count++] = number_of(clock_ns_of(info.born_ticks));
-			numbers[count++] = number_of(info.address);
-		}
-		message.held = (struct message_held){ request->request, request->task, { numbers, count } };
-		if (count > 0)
-			writer_message(&writer, &message, now_ns);
-	} while (more);
-	writer_seal(&writer);
-}
-
-static enum ack_code enable_all(struct sink *sink, const struct message_enable_all *request, const char **text)
-{
-	enum ack_code code = ACK_DONE;
-
-	for (uint32_t i = 0; i < emitter.class_count && code == ACK_DONE; i++)
-		code = set_level(sink, &(struct message_set_level){ .class_id = i, .level = request->level,
-								    .persist = request->persist }, text);
-	return code;
-}
-
-static enum ack_code set_number(uint64_t value, uint64_t least, uint64_t most, const char *range, const char **text)
-{
-	*text = value < least || value > most ? range : "";
-	return value < least || value > most ? ACK_LIMIT : ACK_DONE;
-}
-
-/* Viewers may SYNC, PING, choose their TICK and inspect; the rest changes the program and is for
- * those that may control it. */
-static enum ack_code answer(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
-{
-	enum ack_code code = ACK_DONE;
-
-	if (!sink->may_control && message->kind != KIND_PING && message->kind != KIND_SYNC &&
-	    message->kind != KIND_ATTACH && message->kind != KIND_TICK &&
-	    !(message->kind == KIND_WATCH && message->watch.what == WATCH_INSPECTION)) {
-		*text = "this way is for looking only; use the Unix socket, or start the program with ,control";
+	(void)now_ns;
+	if (!sink->may_control && request->what != WATCH_INSPECTION) {
+		*text = denied;
 		return ACK_DENIED;
 	}
-	/* A FIFO's control way is open while nobody reads: a lease would have no end. */
-	if (!sink_is_streaming(sink)) {
-		*text = "nobody reads the stream";
-		return ACK_DENIED;
-	}
-	switch (message->kind) {
-	case KIND_SET_LEVEL:
-		return set_level(sink, &message->set_level, text);
-	case KIND_ENABLE_ALL:
-		return enable_all(sink, &message->enable_all, text);
-	case KIND_FLUSH:
-		flusher_flush_soon();
-		return ACK_DONE;
-	case KIND_SYNC:
-		sink->wants_sync = true;        /* greeted at the next turn */
-		return ACK_DONE;
-	case KIND_TICK:
-		code = set_number(message->tick.tick_ns, LIMIT_TICK_NS_MIN, LIMIT_TICK_NS_MAX, "a tick takes 0.1 to 60 s",
-				  text);
-		if (code == ACK_DONE)
-			sink->tick_ns = message->tick.tick_ns;
-		return code;
-	case KIND_RING:
-		code = set_number(message->ring.ring_bytes, LIMIT_RING_BYTES_MIN, LIMIT_RING_BYTES_MAX,
-				  "a ring has 64 KiB to 64 MiB", text);
-		if (code == ACK_DONE)
-			telem_set_ring_bytes(message->ring.ring_bytes);
-		return code;
-	case KIND_POLICY:
-		/* Making a program wait is its owner's to choose. */
-		if (message->policy.policy == TELEM_BLOCK) {
-			*text = "only the program itself may choose to wait";
-			return ACK_DENIED;
-		}
-		code = set_number(message->policy.policy, 0, TELEM_OVERWRITE, "policies are 0 (drop) and 1 (overwrite)",
-				  text);
-		if (code == ACK_DONE)
-			telem_set_policy((enum telem_policy)message->policy.policy, 0);
-		return code;
-	case KIND_INTERVAL:
-		code = set_number(message->interval.flush_ns, LIMIT_FLUSH_NS_MIN, LIMIT_FLUSH_NS_MAX,
-				  "the flush interval is 1 ms to 10 s", text);
-		if (code == ACK_DONE)
-			telem_set_flush_interval(message->interval.flush_ns);
-		return code;
-	case KIND_LIMIT:
-		return set_limit(&message->limit, text);
-	case KIND_INTERROGATE:
-		if (message->interrogate.task > INT32_MAX) {
-			*text = "no such task";
-			return ACK_NO_SUCH;
-		}
-		write_held(sink, &message->interrogate, now_ns);
-		return ACK_DONE;
-	case KIND_WATCH:
-		code = set_number(message->watch.what, 0, WATCH_COUNT - 1,
-				  "there are 0 (recording), 1 (inspection) and 2 (budgets)", text);
-		if (code == ACK_DONE)
-			sink_watch(sink, (unsigned)message->watch.what, message->watch.on);
-		return code;
-	case KIND_ATTACH:
-		snprintf(sink->who, sizeof sink->who, "%.*s", (int)message->attach.name.length,
-			 message->attach.name.bytes ? message->attach.name.bytes : "");
-		return ACK_DONE;
-	case KIND_PING:
-		return ACK_DONE;
-	default:                        /* a kind of the stream: not answered, see control_bytes() */
-		return ACK_UNKNOWN;
-	}
+	if (!is_within(request->what, 0, WATCH_COUNT - 1, "there are 0 (recording), 1 (inspection) and 2 (budgets)", text))
+		return ACK_LIMIT;
+	sink_watch(sink, (unsigned)request->what, request->on);
+	return ACK_DONE;
 }
 
 #define DUMP_PAUSE_NS 5000000000u
 
-/* Not locked: it takes its time. */
-static enum ack_code write_dump(const struct message_dump *request, char path[LIMIT_PATH_BYTES], const char **text,
-				uint64_t now_ns)
+static enum ack_code answer_dump(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
 	static uint64_t latest_ns;
+	static char path[LIMIT_PATH_BYTES];  /* *text may point to it */
+	const struct text *asked = &message->dump.reason;
 	char reason[LIMIT_NAME_BYTES];
 	int result;
 
+	(void)sink;
 	/* Each holds up the stream for a while, and takes room on somebody's disk. */
 	if (latest_ns && now_ns - latest_ns < DUMP_PAUSE_NS) {
 		*text = "there was one within these 5 s";
 		return ACK_LIMIT;
 	}
 	latest_ns = now_ns;
-	snprintf(reason, sizeof reason, "%.*s", (int)request->reason.length,
-		 request->reason.bytes ? request->reason.bytes : "");
+	snprintf(reason, sizeof reason, "%.*s", (int)asked->length, asked->bytes ? asked->bytes : "");
+	/* Writing one takes its time, and takes the lock itself. */
+	lock_release();
 	result = dump_write(reason, path, now_ns);
+	lock_take();
 	*text = result < 0 ? strerror(-result) : path;
 	return result < 0 ? ACK_LIMIT : ACK_DONE;
 }
 
-/* False: it talks nonsense. */
+enum { HELD_ROWS = 64 };
+
+/* A task's sampled allocations that live. */
+static enum ack_code answer_held(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	const struct message_interrogate *request = &message->interrogate;
+	struct writer writer = { .sink = sink };
+	struct number numbers[HELD_ROWS * 4];
+	struct message answer = { .kind = KIND_HELD };
+	struct sample_info info;
+	uint32_t at = 0, count;
+	bool more = true;
+
+	if (request->task > INT32_MAX) {
+		*text = "no such task";
+		return ACK_NO_SUCH;
+	}
+	do {
+		count = 0;
+		while (count < HELD_ROWS * 4 && (more = samples_next(&at, (int)request->task, &info))) {
+			numbers[count++] = number_of(info.sample.site);
+			numbers[count++] = number_of(info.sample.bytes);
+			numbers[count++] = number_of(clock_ns_of(info.sample.born_ticks));
+			numbers[count++] = number_of(info.address);
+		}
+		answer.held = (struct message_held){ request->request, request->task, { numbers, count } };
+		if (count > 0)
+			writer_message(&writer, &answer, now_ns);
+	} while (more);
+	writer_seal(&writer);
+	return ACK_DONE;
+}
+
+/* ---- the rows ---- */
+
+enum role { VIEWER, CONTROLLER };
+typedef enum ack_code handler(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns);
+
+static const struct row { enum kind kind; enum role role; handler *handler; } rows[] = {
+#define REQUEST(KIND, name, role, handler) { KIND_##KIND, role, answer_##handler },
+#include "protocol/requests.def"
+#undef REQUEST
+};
+
+static const struct row *row_of(enum kind kind)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].kind == kind)
+			return &rows[i];
+	return NULL;
+}
+
+static enum ack_code answer(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+{
+	const struct row *row = row_of(message->kind);
+
+	if (!sink->may_control && !(row && row->role == VIEWER)) {
+		*text = denied;
+		return ACK_DENIED;
+	}
+	/* A FIFO's control way is open while nobody reads: a lease would have no end. */
+	if (!sink_has_reader(sink)) {
+		*text = "nobody reads the stream";
+		return ACK_DENIED;
+	}
+	return row ? row->handler(sink, message, text, now_ns) : ACK_UNKNOWN;
+}
+
+/* ---- reading ---- */
+
+static void acknowledge(struct sink *sink, uint64_t request, enum ack_code code, const char *text, uint64_t now_ns)
+{
+	struct writer writer = { .sink = sink };
+	struct message message = { .kind = KIND_ACK, .ack = { request, code, text_of(text) } };
+
+	if (!sink_has_reader(sink) || sink_state(sink) == SINK_NEW)
+		return;
+	writer_message(&writer, &message, now_ns);
+	writer_seal(&writer);
+}
+
+bool request_is_heard(struct sink *sink, uint64_t now_ns)
+{
+	if (now_ns - sink->requests_from_ns >= 1000000000u) {
+		sink->requests_from_ns = now_ns;
+		sink->request_count = 0;
+	}
+	return sink->request_count < LIMIT_REQUESTS_PER_S;
+}
+
+/* False: what came is no request. */
 static bool take_requests(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns)
 {
 	if (!sink->decoder) {
-		sink->decoder = emitter_map(decoder_bytes());
+		sink->decoder = memory_map(decoder_bytes());
 		if (!sink->decoder)
 			return false;
 		decoder_reset(sink->decoder);
@@ -303,7 +324,6 @@ static bool take_requests(struct sink *sink, const uint8_t *bytes, size_t count,
 		struct message message;
 		size_t before = count;
 		int result = decode_next(sink->decoder, &bytes, &count, &message);
-		char path[LIMIT_PATH_BYTES];
 		const char *text = "";
 		enum ack_code code;
 
@@ -317,20 +337,16 @@ static bool take_requests(struct sink *sink, const uint8_t *bytes, size_t count,
 			acknowledge(sink, message.ping.request, ACK_UNKNOWN, "unknown request", now_ns);
 			continue;
 		}
-		if (message.kind == KIND_DUMP && sink->may_control && sink_is_streaming(sink)) {
-			code = write_dump(&message.dump, path, &text, now_ns);
-		} else {
-			emitter_lock();
-			code = answer(sink, &message, &text, now_ns);
-			emitter_unlock();
-		}
+		lock_take();
+		code = answer(sink, &message, &text, now_ns);
+		lock_release();
 		/* Every request's first field is its number. */
 		acknowledge(sink, message.ping.request, code, text, now_ns);
 	}
 	return true;
 }
 
-enum control_result control_read(struct sink *sink, int fd, uint64_t now_ns)
+enum request_result request_read(struct sink *sink, int fd, uint64_t now_ns)
 {
 	enum { REQUEST_BYTES_MIN = 3 };
 	uint8_t bytes[LIMIT_REQUESTS_PER_S * REQUEST_BYTES_MIN];
@@ -338,6 +354,6 @@ enum control_result control_read(struct sink *sink, int fd, uint64_t now_ns)
 	ssize_t count = read(fd, bytes, left * REQUEST_BYTES_MIN);
 
 	if (count > 0)
-		return take_requests(sink, bytes, (size_t)count, now_ns) ? CONTROL_FINE : CONTROL_NONSENSE;
-	return count < 0 && (errno == EAGAIN || errno == EINTR) ? CONTROL_FINE : CONTROL_CLOSED;
+		return take_requests(sink, bytes, (size_t)count, now_ns) ? REQUEST_FINE : REQUEST_NONSENSE;
+	return count < 0 && (errno == EAGAIN || errno == EINTR) ? REQUEST_FINE : REQUEST_CLOSED;
 }

@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "emitter/deliver/request.h"
-#include "emitter/core/emitter.h"
 #include "emitter/deliver/sink.h"
+#include "emitter/deliver/sink_address.h"
+#include "emitter/deliver/sink_state.h"
 
-/* A FIFO of ours or root's, opened as asked. Made 0600 when there is none. Others may not
- * write to one that requests come by. */
+/* Opens a FIFO of this user or root, made with mode 0600 when there is none. Others may not write
+ * to one that requests come by. */
 static int open_one(struct sink *sink, const char *path, int flags, bool *made)
 {
 	struct stat st;
@@ -46,21 +47,19 @@ static void try_open(struct sink *sink, uint64_t now_ns)
 	int fd = open_one(sink, sink->path, O_WRONLY, &made);
 
 	if (fd >= 0) {
-		sink_ready(sink, fd, sink->in_fd, sink->in_fd >= 0);
-		return;
+		sink->fd = fd;
+		sink_ready(sink);
+	} else {
+		/* ENXIO says that nobody reads. Any other reason may pass, too. */
+		sink_retry_later(sink, now_ns);
 	}
-	/* ENXIO: nobody reads. Anything else may pass, too. */
-	sink->retry_pause_ns = sink->retry_pause_ns ? sink->retry_pause_ns * 2 : 100000000;
-	if (sink->retry_pause_ns > 2000000000)
-		sink->retry_pause_ns = 2000000000;
-	sink->retry_ns = now_ns + sink->retry_pause_ns;
 }
 
 static int open_fifo(struct sink *sink, const char *rest)
 {
 	char control_path[LIMIT_PATH_BYTES + 8];
 	bool made;
-	int fd, err = sink_options(sink, rest, NULL);
+	int fd, err = sink_address(sink, rest, NULL);
 
 	if (err < 0)
 		return err;
@@ -68,20 +67,22 @@ static int open_fifo(struct sink *sink, const char *rest)
 	if (fd < 0 && fd != -ENXIO)
 		return fd;
 	snprintf(control_path, sizeof control_path, "%s.ctl", sink->path);
-	/* Both ways, so that it is never at its end while viewers come and go. */
+	/* It is opened for reading and writing, so that it never ends while viewers come and go. */
 	sink->in_fd = open_one(sink, control_path, O_RDWR, &sink->made_path);
 	if (sink->in_fd < 0)
 		sink->in_fd = -1;
+	sink->may_control = sink->in_fd >= 0;
 	snprintf(sink->who, sizeof sink->who, "fifo");
-	if (fd >= 0)
-		sink_ready(sink, fd, sink->in_fd, sink->in_fd >= 0);
-	return 0;
+	if (fd < 0)
+		return SINK_WAITING;
+	sink->fd = fd;
+	return SINK_NEW;
 }
 
-static void readable(struct sink *sink, uint64_t now_ns)
+static void control(struct sink *sink, uint64_t now_ns)
 {
-	/* Requests come whole, each in one write; nonsense costs what came with it. */
-	if (control_read(sink, sink->in_fd, now_ns) == CONTROL_NONSENSE && sink->decoder)
+	/* Requests come whole, each in one write; nonsense costs only what came with it. */
+	if (request_read(sink, sink->in_fd, now_ns) == REQUEST_NONSENSE && sink->decoder)
 		decoder_reset(sink->decoder);
 }
 
@@ -95,6 +96,6 @@ static void close_fifo(struct sink *sink)
 	unlink(control_path);
 }
 
-const struct sink_scheme scheme_fifo = {
-	.name = "fifo", .open = open_fifo, .retry = try_open, .readable = readable, .close = close_fifo,
+const struct sink_scheme sink_fifo = {
+	.name = "fifo", .help = "fifo:PATH", .open = open_fifo, .retry = try_open, .control = control, .close = close_fifo,
 };

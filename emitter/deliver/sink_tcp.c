@@ -1,5 +1,5 @@
-/* sink_tcp.c -- TCP, listening on loopback or connecting. Without a token (not yet) nobody
- * but this machine may connect, and levels are set only where the program says so. */
+/* sink_tcp.c -- TCP, listening on loopback or connecting. There is no token, so only this machine
+ * may connect, and levels are set only where the program says so. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,13 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "emitter/core/emitter.h"
 #include "emitter/deliver/sink.h"
+#include "emitter/deliver/sink_address.h"
+#include "emitter/deliver/sink_state.h"
 
-void tcp_prepare(int fd)
+/* A bounded kernel queue, and a cut line noticed in seconds. */
+static bool prepare(int fd)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(unsigned){ 5000 }, sizeof(unsigned));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){ 256 << 10 }, sizeof(int));
+	return true;
 }
 
 union address {
@@ -25,7 +28,7 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* The sink's HOST:PORT, [V6]:PORT; numbers, or localhost: looking names up would block. */
+/* Reads the sink's HOST:PORT or [V6]:PORT: numbers, or localhost, because looking names up would block. */
 static int parse(struct sink *sink, union address *address, socklen_t *length)
 {
 	char host_port[LIMIT_PATH_BYTES], *colon, *host = host_port, *end;
@@ -73,9 +76,9 @@ static bool is_loopback(const union address *address)
 	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
 }
 
-static int prepare(struct sink *sink, const char *rest, union address *address, socklen_t *length, bool *control)
+static int parse_all(struct sink *sink, const char *rest, union address *address, socklen_t *length, bool *control)
 {
-	int err = sink_options(sink, rest, control);
+	int err = sink_address(sink, rest, control);
 
 	return err < 0 ? err : parse(sink, address, length);
 }
@@ -85,7 +88,7 @@ static int open_tcp(struct sink *sink, const char *rest)
 	union address address;
 	socklen_t length;
 	bool control;
-	int fd, err = prepare(sink, rest, &address, &length, &control);
+	int fd, err = parse_all(sink, rest, &address, &length, &control);
 
 	if (err < 0)
 		return err;
@@ -103,28 +106,33 @@ static int open_tcp(struct sink *sink, const char *rest)
 		return err;
 	}
 	sink->in_fd = fd;
-	sink->is_listening = true;
 	sink->may_control = control;
-	return 0;
+	return SINK_LISTENING;
 }
 
-const struct sink_scheme scheme_tcp = { .name = "tcp", .open = open_tcp, .readable = listener_readable };
+const struct sink_scheme sink_tcp = { .name = "tcp", .help = "tcp:HOST:PORT", .open = open_tcp, .accept = prepare };
 
 /* ---- connecting ---- */
 
-/* Also when poll() says that a connection under way has come to something. */
+static void connected(struct sink *sink)
+{
+	sink->in_fd = sink->fd;
+	sink_ready(sink);
+}
+
+/* Called again when poll() says that a connection under way was made or refused. */
 static void try_connect(struct sink *sink, uint64_t now_ns)
 {
 	union address address;
 	socklen_t length;
 	int err = 0;
 
-	if (sink->is_connecting) {
+	if (sink_state(sink) == SINK_CONNECTING) {
 		length = sizeof err;
 		if (getsockopt(sink->fd, SOL_SOCKET, SO_ERROR, &err, &length) < 0 || err)
 			sink_gone(sink, now_ns);
 		else
-			sink_ready(sink, sink->fd, sink->fd, sink->may_control);
+			connected(sink);
 		return;
 	}
 	if (parse(sink, &address, &length) < 0)
@@ -134,11 +142,11 @@ static void try_connect(struct sink *sink, uint64_t now_ns)
 		sink->retry_ns = now_ns + 1000000000;
 		return;
 	}
-	tcp_prepare(sink->fd);
+	prepare(sink->fd);
 	if (connect(sink->fd, &address.any, length) == 0)
-		sink_ready(sink, sink->fd, sink->fd, sink->may_control);
+		connected(sink);
 	else if (errno == EINPROGRESS)
-		sink->is_connecting = true;
+		sink_connects(sink);
 	else
 		sink_gone(sink, now_ns);
 }
@@ -148,7 +156,7 @@ static int open_connect(struct sink *sink, const char *rest)
 	union address address;
 	socklen_t length;
 	bool control;
-	int err = prepare(sink, rest, &address, &length, &control);
+	int err = parse_all(sink, rest, &address, &length, &control);
 
 	if (err < 0)
 		return err;
@@ -158,7 +166,9 @@ static int open_connect(struct sink *sink, const char *rest)
 	}
 	sink->may_control = control;
 	snprintf(sink->who, sizeof sink->who, "viewer %d", sink->id);
-	return 0;                       /* the flusher connects: retry_ns has come long ago */
+	return SINK_WAITING;            /* the flusher connects at once: retry_ns is 0 */
 }
 
-const struct sink_scheme scheme_connect = { .name = "connect", .open = open_connect, .retry = try_connect };
+const struct sink_scheme sink_connect = {
+	.name = "connect", .help = "connect:HOST:PORT", .open = open_connect, .retry = try_connect,
+};

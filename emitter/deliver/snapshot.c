@@ -1,14 +1,21 @@
 #include "emitter/deliver/snapshot.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "emitter/core/emitter.h"
+#include "emitter/core/clock.h"
+#include "emitter/core/memory.h"
+#include "emitter/core/procfs.h"
+#include "emitter/deliver/sink_state.h"
+#include "emitter/deliver/writer.h"
+#include "emitter/record/cell.h"
+#include "emitter/record/histogram.h"
+#include "emitter/record/price.h"
 #include "emitter/record/ring.h"
-#include "emitter/deliver/sink.h"
+#include "emitter/record/shard.h"
+#include "emitter/record/site.h"
+#include "emitter/record/task.h"
+#include "emitter/record/thread.h"
 
 /* Rows a message: five numbers of at most nine bytes each, or two. */
 #define ROWS_A_MESSAGE 64u
@@ -47,21 +54,6 @@ static void rows_add(struct rows *rows, const uint64_t *numbers, uint32_t count)
 								       : number_of(numbers[i]);
 }
 
-/* A cell's figures as they are now: its thread goes on writing. All events are in count
- * (and min, the frees), streamed or not. */
-static struct telem_cell cell_read(const struct telem_cell *cell, unsigned kind)
-{
-	if (kind == SITE_LOG)            /* the others are for folding */
-		return (struct telem_cell){ .count = cell_count(cell, kind),
-					    .sum = __atomic_load_n(&cell->sum, __ATOMIC_RELAXED) };
-	return (struct telem_cell){
-		.count = cell_count(cell, kind),
-		.sum = __atomic_load_n(&cell->sum, __ATOMIC_RELAXED),
-		.min = __atomic_load_n(&cell->min, __ATOMIC_RELAXED) + cell_streamed_frees(cell, kind),
-		.max = __atomic_load_n(&cell->max, __ATOMIC_RELAXED),
-	};
-}
-
 static void cell_add(struct telem_cell *into, const struct telem_cell *cell, const struct site_entry *site)
 {
 	if (site_kind_is_timed(site->kind)) {
@@ -84,7 +76,7 @@ static uint64_t mix(uint64_t print, uint64_t figure)
 	return print ^ print >> 32;
 }
 
-/* Any change changes it, but once in 2^64; 0: nothing was ever counted. */
+/* Two different states of a cell have the same fingerprint once in 2^64; 0: nothing was ever counted. */
 static uint64_t fingerprint(const struct telem_cell *cell)
 {
 	return mix(mix(mix(mix(0, cell->count), cell->sum), cell->min), cell->max);
@@ -93,7 +85,7 @@ static uint64_t fingerprint(const struct telem_cell *cell)
 /* One task's sums of one site. The gauge's setter counts alone. */
 static bool task_cell(const struct task *task, uint32_t id, bool everything, struct telem_cell *out)
 {
-	const struct site_entry *site = &emitter.sites[id];
+	const struct site_entry *site = &site_table.rows[id];
 	bool is_set_gauge = site->kind == SITE_GAUGE && site->detail == 0, changed = false;
 	uint32_t owner = is_set_gauge ? __atomic_load_n(&site->owner, __ATOMIC_RELAXED) : 0;
 
@@ -106,10 +98,10 @@ static bool task_cell(const struct task *task, uint32_t id, bool everything, str
 			continue;
 		cell = cell_read(&shard->cells[id], site->kind);
 		now = fingerprint(&cell);
-		if (now != 0 && (everything || now != shard->told[id]))
+		if (now != 0 && (everything || now != shard->previous[id]))
 			changed = true;
 		if (!everything)
-			shard->told[id] = now;
+			shard->previous[id] = now;
 		if (is_set_gauge && shard->id == owner)
 			totals[id].sum = cell.sum;
 		/* The newest shard comes first; what it says of a gauge is the latest. */
@@ -157,10 +149,10 @@ static void histogram_write(struct writer *writer, uint64_t tick, uint32_t task,
 static void task_histograms(struct writer *writer, struct task *task, const uint8_t *changed, uint64_t tick,
 			    uint64_t now_ns)
 {
-	for (uint32_t id = 1; id < emitter.site_count; id++) {
+	for (uint32_t id = 1; id < site_table.count; id++) {
 		uint64_t buckets[HISTOGRAM_BUCKETS];
 
-		if (!(changed[id] & 2) || !site_kind_is_timed(emitter.sites[id].kind))
+		if (!(changed[id] & 2) || !site_kind_is_timed(site_table.rows[id].kind))
 			continue;
 		memset(buckets, 0, sizeof buckets);
 		histograms_add(buckets, task, id);
@@ -174,30 +166,30 @@ static void asked_add(struct site_entry *site, struct telem_cell *total, uint8_t
 		return;
 	total->count += site->asked_count;
 	total->sum = (uint64_t)site->asked_value;
-	if (everything || site->asked_count != site->asked_told)
+	if (everything || site->asked_count != site->previous_asked_count)
 		*changed |= 1;
 	if (!everything)
-		site->asked_told = site->asked_count;
+		site->previous_asked_count = site->asked_count;
 }
 
 /* Bit 0 of is_changed: of the whole program; bit 1: of the task at hand. */
 static void values_write(struct writer *writer, uint64_t tick, bool everything, uint64_t now_ns)
 {
 	struct rows rows = { .writer = writer, .tick = tick, .now_ns = now_ns, .kind = KIND_VALUES };
-	bool by_task = emitter.task_count <= LIMIT_HISTOGRAM_TASKS;
+	bool by_task = task_table.count <= LIMIT_HISTOGRAM_TASKS;
 
-	memset(totals, 0, emitter.site_count * sizeof *totals);
-	memset(is_changed, 0, emitter.site_count);
-	for (struct task *task = emitter.tasks; task; task = task->next) {
+	memset(totals, 0, site_table.count * sizeof *totals);
+	memset(is_changed, 0, site_table.count);
+	for (struct task *task = task_table.first; task; task = task->next) {
 		rows.task = (uint32_t)task->id;
-		for (uint32_t id = 1; id < emitter.site_count; id++) {
+		for (uint32_t id = 1; id < site_table.count; id++) {
 			struct telem_cell cell;
 			bool changed = task_cell(task, id, everything, &cell);
-			bool is_set_gauge = emitter.sites[id].kind == SITE_GAUGE && emitter.sites[id].detail == 0;
+			bool is_set_gauge = site_table.rows[id].kind == SITE_GAUGE && site_table.rows[id].detail == 0;
 			uint64_t gauge = totals[id].sum;
 
 			is_changed[id] = (uint8_t)((is_changed[id] & 1) | (changed ? 3 : 0));
-			cell_add(&totals[id], &cell, &emitter.sites[id]);
+			cell_add(&totals[id], &cell, &site_table.rows[id]);
 			if (is_set_gauge)
 				totals[id].sum = gauge;
 			if (changed)
@@ -207,21 +199,20 @@ static void values_write(struct writer *writer, uint64_t tick, bool everything, 
 		if (by_task)
 			task_histograms(writer, task, is_changed, tick, now_ns);
 	}
-	for (uint32_t id = 1; id < emitter.site_count; id++)
-		asked_add(&emitter.sites[id], &totals[id], &is_changed[id], everything);
+	for (uint32_t id = 1; id < site_table.count; id++)
+		asked_add(&site_table.rows[id], &totals[id], &is_changed[id], everything);
 	rows.task = TASK_ALL;
-	for (uint32_t id = 1; id < emitter.site_count; id++)
+	for (uint32_t id = 1; id < site_table.count; id++)
 		if (is_changed[id] & 1)
-			rows_add(&rows, (uint64_t[]){ id, totals[id].count, totals[id].sum, totals[id].min,
-						      totals[id].max }, 5);
+			rows_add(&rows, (uint64_t[]){ id, totals[id].count, totals[id].sum, totals[id].min, totals[id].max }, 5);
 	rows_end(&rows);
-	for (uint32_t id = 1; id < emitter.site_count; id++) {
+	for (uint32_t id = 1; id < site_table.count; id++) {
 		uint64_t buckets[HISTOGRAM_BUCKETS];
 
-		if (!(is_changed[id] & 1) || !site_kind_is_timed(emitter.sites[id].kind))
+		if (!(is_changed[id] & 1) || !site_kind_is_timed(site_table.rows[id].kind))
 			continue;
 		memset(buckets, 0, sizeof buckets);
-		for (const struct task *task = emitter.tasks; task; task = task->next)
+		for (const struct task *task = task_table.first; task; task = task->next)
 			histograms_add(buckets, task, id);
 		histogram_write(writer, tick, TASK_ALL, id, buckets, now_ns);
 	}
@@ -229,14 +220,14 @@ static void values_write(struct writer *writer, uint64_t tick, bool everything, 
 
 static void task_books(const struct task *task, struct book books[LIMIT_CLASSES])
 {
-	for (uint32_t i = 0; i < emitter.class_count; i++) {
+	for (uint32_t i = 0; i < class_table.count; i++) {
 		books[i].taken += task->taken[i];
 		books[i].emitted += task->emitted[i];
 		books[i].dropped += task->dropped[i];
 	}
 	for (const struct shard *shard = task->shards; shard; shard = shard->next_of_task)
-		for (uint32_t id = 1; id < emitter.site_count && id < shard->cell_count; id++) {
-			const struct site_entry *site = &emitter.sites[id];
+		for (uint32_t id = 1; id < site_table.count && id < shard->cell_count; id++) {
+			const struct site_entry *site = &site_table.rows[id];
 			struct book *book = &books[site->class_id];
 
 			/* dropped first: it never passes emitted. */
@@ -244,14 +235,6 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 			book->emitted += __atomic_load_n(&shard->cells[id].streamed, __ATOMIC_RELAXED) +
 					 cell_streamed_frees(&shard->cells[id], site->kind);
 		}
-}
-
-uint64_t streaming_cost_ps(const struct telem_cell *cell, unsigned kind)
-{
-	uint64_t streamed = __atomic_load_n(&cell->streamed, __ATOMIC_RELAXED) + cell_streamed_frees(cell, kind);
-	uint32_t all = cost_ps(kind, LEVEL_ALL), sum = cost_ps(kind, LEVEL_SUM);
-
-	return all > sum ? streamed * (all - sum) : 0;
 }
 
 /* What a shard's events of a site have cost. Of spans timed now and then most were only counted. */
@@ -265,9 +248,8 @@ static void tally_cell(struct tally *tally, const struct telem_cell *cell, const
 		passed_over -= passed_over / (site->skip_mask + 1ull);
 	}
 	tally->events += events;
-	tally->cost_ps += (events - passed_over) * cost_ps(site->kind, LEVEL_SUM) +
-			  passed_over * cost_ps(SITE_COUNTER, LEVEL_SUM) +
-			  streaming_cost_ps(cell, site->kind);
+	tally->cost_ps += (events - passed_over) * price_ps(site->kind, LEVEL_SUM) + passed_over * price_ps(SITE_COUNTER, LEVEL_SUM) +
+			  price_of_streaming_ps(cell, site->kind);
 }
 
 void snapshot_tallies(struct tally tallies[LIMIT_CLASSES])
@@ -275,15 +257,15 @@ void snapshot_tallies(struct tally tallies[LIMIT_CLASSES])
 	struct book books[LIMIT_CLASSES];
 
 	memset(tallies, 0, LIMIT_CLASSES * sizeof *tallies);
-	for (const struct task *task = emitter.tasks; task; task = task->next) {
-		for (uint32_t i = 0; i < emitter.class_count; i++)
+	for (const struct task *task = task_table.first; task; task = task->next) {
+		for (uint32_t i = 0; i < class_table.count; i++)
 			tallies[i].cost_ps += task->cost_ps[i];
 		for (const struct shard *shard = task->shards; shard; shard = shard->next_of_task)
-			for (uint32_t id = 1; id < emitter.site_count && id < shard->cell_count; id++)
-				tally_cell(&tallies[emitter.sites[id].class_id], &shard->cells[id], &emitter.sites[id]);
+			for (uint32_t id = 1; id < site_table.count && id < shard->cell_count; id++)
+				tally_cell(&tallies[site_table.rows[id].class_id], &shard->cells[id], &site_table.rows[id]);
 	}
 	snapshot_books(books);
-	for (uint32_t i = 0; i < emitter.class_count; i++) {
+	for (uint32_t i = 0; i < class_table.count; i++) {
 		tallies[i].emitted = books[i].emitted;
 		tallies[i].dropped = books[i].dropped;
 	}
@@ -291,7 +273,7 @@ void snapshot_tallies(struct tally tallies[LIMIT_CLASSES])
 
 static void books_rows(struct rows *rows, const struct book books[LIMIT_CLASSES])
 {
-	for (uint32_t i = 0; i < emitter.class_count; i++)
+	for (uint32_t i = 0; i < class_table.count; i++)
 		if (books[i].emitted || books[i].dropped || books[i].taken)
 			rows_add(rows, (uint64_t[]){ i, books[i].emitted, books[i].dropped, books[i].taken }, 4);
 	rows_end(rows);
@@ -299,7 +281,7 @@ static void books_rows(struct rows *rows, const struct book books[LIMIT_CLASSES]
 
 static bool has_rows(const struct book books[LIMIT_CLASSES])
 {
-	for (uint32_t i = 0; i < emitter.class_count; i++)
+	for (uint32_t i = 0; i < class_table.count; i++)
 		if (books[i].emitted || books[i].dropped || books[i].taken)
 			return true;
 	return false;
@@ -310,26 +292,26 @@ static void books_write(struct writer *writer, uint64_t tick, bool everything, u
 	struct rows rows = { .writer = writer, .tick = tick, .now_ns = now_ns, .kind = KIND_BOOKS };
 	struct book all[LIMIT_CLASSES] = { { 0, 0, 0 } };
 
-	for (struct task *task = emitter.tasks; task; task = task->next) {
+	for (struct task *task = task_table.first; task; task = task->next) {
 		struct book books[LIMIT_CLASSES] = { { 0, 0, 0 } };
 		uint64_t print = 0;
 
 		task_books(task, books);
-		for (uint32_t i = 0; i < emitter.class_count; i++) {
+		for (uint32_t i = 0; i < class_table.count; i++) {
 			all[i].emitted += books[i].emitted;
 			all[i].dropped += books[i].dropped;
 			all[i].taken += books[i].taken;
 			print = mix(mix(mix(print, books[i].emitted), books[i].dropped), books[i].taken);
 		}
 		rows.task = (uint32_t)task->id;
-		if (everything || print != task->told_books)
+		if (everything || print != task->previous_books)
 			books_rows(&rows, books);
 		if (!everything)
-			task->told_books = print;
+			task->previous_books = print;
 	}
 	rows.task = TASK_ALL;
 	books_rows(&rows, all);
-	/* A reader that joins must know that nothing came before, too. */
+	/* A reader that joins must also learn that nothing came before. */
 	if (everything && !has_rows(all)) {
 		struct message none = { .kind = KIND_BOOKS, .books = { tick, TASK_ALL, { rows.numbers, 0 } } };
 
@@ -340,7 +322,7 @@ static void books_write(struct writer *writer, uint64_t tick, bool everything, u
 void snapshot_books(struct book all[LIMIT_CLASSES])
 {
 	memset(all, 0, LIMIT_CLASSES * sizeof *all);
-	for (const struct task *task = emitter.tasks; task; task = task->next)
+	for (const struct task *task = task_table.first; task; task = task->next)
 		task_books(task, all);
 }
 
@@ -350,7 +332,7 @@ void snapshot_totals(uint64_t *emitted, uint64_t *dropped)
 
 	snapshot_books(all);
 	*emitted = *dropped = 0;
-	for (uint32_t i = 0; i < emitter.class_count; i++) {
+	for (uint32_t i = 0; i < class_table.count; i++) {
 		*emitted += all[i].emitted;
 		*dropped += all[i].dropped;
 	}
@@ -368,7 +350,7 @@ static uint64_t fullest_ring_permille(void)
 {
 	uint64_t fullest = 0;
 
-	for (const struct thread *thread = emitter.threads; thread; thread = thread->next) {
+	for (const struct thread *thread = thread_table.first; thread; thread = thread->next) {
 		uint64_t permille = thread->ring ? ring_waiting(thread->ring) * 1000 / thread->ring->bytes : 0;
 
 		if (permille > fullest)
@@ -384,9 +366,9 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	struct proc_stat stat = proc_stat();
 
 	if (!totals)
-		totals = emitter_reserve(LIMIT_EMITTER_SITES * sizeof *totals);
+		totals = memory_reserve(LIMIT_EMITTER_SITES * sizeof *totals);
 	if (!is_changed)
-		is_changed = emitter_map(LIMIT_EMITTER_SITES);
+		is_changed = memory_map(LIMIT_EMITTER_SITES);
 	if (!totals || !is_changed)
 		return;
 	values_write(writer, tick, everything, now_ns);
@@ -399,8 +381,8 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	snapshot->thread_count = stat.thread_count;
 	snapshot->cpu_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	snapshot->telem_cpu_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-	snapshot->telem_bytes = __atomic_load_n(&emitter.mapped_bytes, __ATOMIC_RELAXED);
-	snapshot->event_cost_ps = cost_ps(SITE_MARK, LEVEL_ALL);
+	snapshot->telem_bytes = memory_mapped_bytes();
+	snapshot->event_cost_ps = price_ps(SITE_MARK, LEVEL_ALL);
 	snapshot->ring_permille = fullest_ring_permille();
 	writer_message(writer, &message, now_ns);
 }
@@ -408,13 +390,10 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	struct message message = { .kind = KIND_SINK };
-	uint64_t viewers = 0;
 
-	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
-		viewers += sink_is_streaming(&sinks[i]);
 	message.sink = (struct message_sink){
 		tick, sink->taken, sink->delivered, sink->dropped, sink->taken - sink->delivered - sink->dropped,
-		(uint64_t)sink->queue_count * LIMIT_BLOCK_BYTES, (uint64_t)LIMIT_QUEUE_BLOCKS * LIMIT_BLOCK_BYTES, viewers,
+		(uint64_t)sink->queue_count * LIMIT_BLOCK_BYTES, (uint64_t)LIMIT_QUEUE_BLOCKS * LIMIT_BLOCK_BYTES, sinks_with_reader(),
 	};
 	writer_message(writer, &message, now_ns);
 }

@@ -1,13 +1,12 @@
 /* snapshot.h -- cumulative figures, summed over shards. All calls locked, by the flusher. */
-#ifndef TELEM_EMITTER_SNAPSHOT_H
-#define TELEM_EMITTER_SNAPSHOT_H
+#ifndef TELEM_EMITTER_DELIVER_SNAPSHOT_H
+#define TELEM_EMITTER_DELIVER_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "protocol/limits.h"
 
-struct telem_cell;
 struct writer;
 struct sink;
 
@@ -20,9 +19,8 @@ void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint
  * of each class ... */
 struct book { uint64_t emitted, dropped, taken; };
 void snapshot_books(struct book books[LIMIT_CLASSES]);
-/* What each class's events have cost the program, by the prices of cost.c. */
+/* What each class's events have cost the program, by the prices of record/price.c. */
 struct tally { uint64_t events, cost_ps, emitted, dropped; };
-uint64_t streaming_cost_ps(const struct telem_cell *cell, unsigned kind);    /* beyond level sum */
 void snapshot_tallies(struct tally tallies[LIMIT_CLASSES]);
 /* ... and of all. */
 void snapshot_totals(uint64_t *emitted, uint64_t *dropped);

@@ -1,9 +1,16 @@
-/* dispatch.c -- calling an event's handlers: no lock, no fence, two stores a handler. */
-#include "emitter/record/handler.h"
+#include "emitter/record/dispatch.h"
 
-/* Nobody goes into one that is detached: told first, asked then. Who detaches it sees us, or
- * we see that it is. mine: where this thread tells where it is; NULL: it has no state of its
- * own, being beyond the limits or at its end, and is counted. */
+#include "emitter/core/settings.h"
+#include "emitter/record/happening.h"
+#include "emitter/record/site.h"
+#include "emitter/record/thread.h"
+
+struct dispatch dispatch = { .epoch = 1 };
+
+/* A thread publishes that it is in a handler first, then checks is_detached: either the thread that
+ * detaches it sees this one inside, or this one sees that it is detached. mine: where this thread
+ * publishes in which handler it is; NULL: the thread has no state of its own, because it is beyond
+ * the limits or at its end, and is counted instead. */
 static inline __attribute__((always_inline)) uint32_t call_one(struct handler *handler, const struct telem_happening *what,
 							       struct handler **mine)
 {
@@ -11,7 +18,7 @@ static inline __attribute__((always_inline)) uint32_t call_one(struct handler *h
 	int result = 0;
 
 	if (mine)
-		TELL(*mine, handler);
+		PUBLISH(*mine, handler);
 	else
 		__atomic_fetch_add(&handler->strangers_inside, 1, __ATOMIC_SEQ_CST);
 	if (__builtin_expect(!__atomic_load_n(&handler->is_detached, __ATOMIC_ACQUIRE), 1)) {
@@ -23,7 +30,7 @@ static inline __attribute__((always_inline)) uint32_t call_one(struct handler *h
 	else
 		__atomic_fetch_sub(&handler->strangers_inside, 1, __ATOMIC_SEQ_CST);
 	if (__builtin_expect(result != 0, 0))
-		handler_failed(handler, what->event, result);
+		__atomic_load_n(&dispatch.failed, __ATOMIC_RELAXED)(handler, what->event, result);
 	return called;
 }
 
@@ -40,7 +47,7 @@ static __attribute__((noinline)) uint32_t call_set(const struct handler_set *set
 	return called;
 }
 
-/* The set is looked for once we have said that we are here. */
+/* The set is loaded only after this thread has published that it is here. */
 static const struct handler_set *set_of(const struct happening *happening)
 {
 	return __atomic_load_n(&happening->set, __ATOMIC_ACQUIRE);
@@ -48,11 +55,11 @@ static const struct handler_set *set_of(const struct happening *happening)
 
 static const struct happening *happening_of(const struct telem_site *site)
 {
-	return __atomic_load_n(&emitter.sites[site->id].happening, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&site_table.rows[site->id].happening, __ATOMIC_ACQUIRE);
 }
 
-/* From anywhere: out of a handler too, or of a signal handler that came in between; what
- * those have told stays. */
+/* The call that may come from anywhere: out of a handler, or of a signal handler that has
+ * interrupted one; what these have published stays. */
 static __attribute__((noinline)) uint32_t call_from(struct thread *thread, const struct happening *happening,
 						    struct telem_happening *what)
 {
@@ -66,7 +73,7 @@ static __attribute__((noinline)) uint32_t call_from(struct thread *thread, const
 	if (!thread)
 		__atomic_fetch_add(&dispatch.strangers, 1, __ATOMIC_SEQ_CST);
 	else if (is_first)
-		TELL(thread->dispatch_epoch, __atomic_load_n(&dispatch.epoch, __ATOMIC_ACQUIRE));
+		PUBLISH(thread->dispatch_epoch, __atomic_load_n(&dispatch.epoch, __ATOMIC_ACQUIRE));
 	called = call_set(set_of(happening), what, mine);
 	if (!thread)
 		__atomic_fetch_sub(&dispatch.strangers, 1, __ATOMIC_SEQ_CST);
@@ -75,7 +82,7 @@ static __attribute__((noinline)) uint32_t call_from(struct thread *thread, const
 	return called;
 }
 
-/* Most events have one handler: that way is straight. */
+/* Most events have one handler, whose path has no loop. */
 void handlers_call(struct telem_site *site, enum telem_phase phase, uint64_t value, const struct telem_field *fields,
 		   uint32_t field_count)
 {
@@ -87,7 +94,7 @@ void handlers_call(struct telem_site *site, enum telem_phase phase, uint64_t val
 		call_from(thread, happening_of(site), &what);
 		return;
 	}
-	TELL(thread->dispatch_epoch, __atomic_load_n(&dispatch.epoch, __ATOMIC_ACQUIRE));
+	PUBLISH(thread->dispatch_epoch, __atomic_load_n(&dispatch.epoch, __ATOMIC_ACQUIRE));
 	set = __atomic_load_n((struct handler_set *const *)(void *)&site->handlers, __ATOMIC_ACQUIRE);
 	if (!set)
 		set = set_of(happening_of(site));
@@ -105,8 +112,8 @@ uint32_t telem_execute(const char *event, const struct telem_field *fields, uint
 	struct telem_happening what = { NULL, TELEM_HAPPENED, 0, fields, field_count };
 	const struct happening *happening;
 
-	if (!event || !emitter_runs())
+	if (!event || !settings_is_running())
 		return 0;
-	happening = happening_named(event);
+	happening = happening_find(event);
 	return happening ? call_from(thread_self(), happening, &what) : 0;
 }

@@ -1,13 +1,21 @@
-/* frame.c -- turns of the program: what each took, kept in a ring, held against a budget.
- *
- * A frame's end takes no lock: its figures are its own thread's, or atomic. Kept frames and
- * budgets are read behind a sequence number, which tells when they were written meanwhile. */
+#include "emitter/record/frame.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "emitter/core/emitter.h"
-#include "emitter/deliver/stream.h"
+#include "emitter/core/clock.h"
+#include "emitter/core/dump_request.h"
+#include "emitter/core/error.h"
+#include "emitter/core/fork.h"
+#include "emitter/core/lock.h"
+#include "emitter/core/settings.h"
+#include "emitter/core/wake.h"
+#include "emitter/record/heap.h"
+#include "emitter/record/place.h"
+#include "emitter/record/site.h"
+#include "emitter/record/task.h"
+#include "emitter/record/thread.h"
 
 struct budget {
 	struct telem_budget most;
@@ -16,35 +24,28 @@ struct budget {
 	void *arg;
 };
 
-/* By name; the table only grows. */
+/* The frames by name; the table only grows. */
 static struct frame {
 	char name[LIMIT_NAME_BYTES], over_name[LIMIT_NAME_BYTES + 16];
 	struct telem_site span, over;
 	uint64_t count;              /* atomic */
 	int64_t peak;                /* of the heap since one of these ended; atomic */
 	uint32_t counter_count;
-	uint32_t counters[LIMIT_COUNTERS_A_FRAME];   /* places in watched[] */
+	uint32_t counters[LIMIT_COUNTERS_A_FRAME];   /* which of the counters that threads carry */
 	uint64_t budget_sequence;
 	struct budget budget;
 } frames[LIMIT_FRAMES];
 static uint32_t frame_count;
 
-/* The counters that some frame looks at. */
-static struct { uint32_t site; char name[2 * LIMIT_NAME_BYTES]; } watched[LIMIT_FRAME_COUNTERS];
-static uint32_t watched_count;
+/* The names of the counters that threads carry, "class.name". */
+static char counter_names[LIMIT_FRAME_COUNTERS][2 * LIMIT_NAME_BYTES];
 
-/* An ended frame, all words. */
-struct record {
-	uint64_t frame, task, number, time_ns, duration_ns, allocations, broken, budget_ns, counter_count;
-	int64_t heap_bytes, heap_peak;
-	uint64_t logs[SEVERITY_COUNT], counters[LIMIT_COUNTERS_A_FRAME];
-};
 #define WORDS(type) (sizeof(type) / sizeof(uint64_t))
 
-static struct kept { uint64_t sequence; struct record record; } kept[LIMIT_FRAMES_KEPT];
-static uint64_t kept_count, told_count;
+static struct kept { uint64_t sequence; struct frame_record record; } kept[LIMIT_FRAMES_KEPT];
+static uint64_t kept_count;          /* atomic */
 
-/* The program's and the viewers': neither gives back what the other took. */
+/* How many hold a reference to each: the program, and viewers. Neither gives back what the other took. */
 static int32_t references[2][WATCH_COUNT] = { { [WATCH_RECORDING] = 1, [WATCH_BUDGETS] = 1 } };
 
 /* ---- words that are written while others read ---- */
@@ -86,11 +87,10 @@ static struct frame *frame_named(const char *name)
 
 	if (frame || thread_is_inside)
 		return frame;
-	emitter_lock();
+	lock_take();
 	frame = frame_find(name);
 	if (!frame && (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES || frame_count == LIMIT_FRAMES)) {
-		emitter_error("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them",
-			      LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
+		error_set("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them", LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
 	} else if (!frame) {
 		frame = &frames[frame_count];
 		snprintf(frame->name, sizeof frame->name, "%s", name);
@@ -102,55 +102,31 @@ static struct frame *frame_named(const char *name)
 		frame->peak = INT64_MIN;
 		__atomic_store_n(&frame_count, frame_count + 1, __ATOMIC_RELEASE);
 	}
-	emitter_unlock();
+	lock_release();
 	if (frame) {
-		site_register_own(&frame->span);
-		site_register_own(&frame->over);
+		place_register_own(&frame->span);
+		place_register_own(&frame->over);
 	}
 	return frame;
 }
 
 /* ---- counters ---- */
 
-static uint64_t counter_of(const struct thread *thread, uint32_t which)
-{
-	uint32_t site = watched[which].site;
-	uint64_t sum = thread->left[which];
-
-	for (const struct shard *shard = thread->shards; shard; shard = shard->next)
-		if (site < shard->cell_count)
-			sum += __atomic_load_n(&shard->cells[site].sum, __ATOMIC_RELAXED);
-	return sum;
-}
-
-void frames_shard_leaves(struct thread *thread, const struct shard *shard)
-{
-	for (uint32_t i = 0; i < watched_count; i++)
-		if (watched[i].site < shard->cell_count)
-			thread->left[i] += shard->cells[watched[i].site].sum;
-}
-
 /* Its place among the frame's, or a negative errno. Locked. */
 static int choose(struct frame *frame, const char *counter)
 {
-	int site = site_find(counter, SITE_COUNTER);
-	uint32_t which = 0;
+	int site = site_find(counter, SITE_COUNTER), which;
 
 	if (site < 0)
 		return -ENOENT;
-	while (which < watched_count && watched[which].site != (uint32_t)site)
-		which++;
 	for (uint32_t i = 0; i < frame->counter_count; i++)
-		if (frame->counters[i] == which)
+		if (thread_carried_site(frame->counters[i]) == (uint32_t)site)
 			return (int)i;
-	if (which == LIMIT_FRAME_COUNTERS || frame->counter_count == LIMIT_COUNTERS_A_FRAME)
-		return -ENOSPC;
-	if (which == watched_count) {
-		watched[which].site = (uint32_t)site;
-		snprintf(watched[which].name, sizeof watched[which].name, "%s", counter);
-		__atomic_store_n(&watched_count, watched_count + 1, __ATOMIC_RELEASE);
-	}
-	frame->counters[frame->counter_count] = which;
+	which = frame->counter_count < LIMIT_COUNTERS_A_FRAME ? thread_carry((uint32_t)site) : -ENOSPC;
+	if (which < 0)
+		return which;
+	snprintf(counter_names[which], sizeof *counter_names, "%s", counter);
+	frame->counters[frame->counter_count] = (uint32_t)which;
 	__atomic_store_n(&frame->counter_count, frame->counter_count + 1, __ATOMIC_RELEASE);
 	return (int)frame->counter_count - 1;
 }
@@ -162,9 +138,9 @@ int telem_frame_counter(const char *name, const char *counter)
 
 	if (!frame || !counter)
 		return -EINVAL;
-	emitter_lock();
+	lock_take();
 	result = choose(frame, counter);
-	emitter_unlock();
+	lock_release();
 	errno = saved;
 	return result < 0 ? result : 0;
 }
@@ -179,7 +155,7 @@ int telem_budget(const char *name, const struct telem_budget *most, telem_budget
 
 	if (!frame)
 		return -EINVAL;
-	emitter_lock();
+	lock_take();
 	if (most) {
 		budget.most = *most;
 		result = most->counter ? choose(frame, most->counter) : 0;
@@ -193,12 +169,12 @@ int telem_budget(const char *name, const struct telem_budget *most, telem_budget
 		words_put(&frame->budget, &budget, WORDS(struct budget));
 		__atomic_store_n(&frame->budget_sequence, sequence + 2, __ATOMIC_RELEASE);
 	}
-	emitter_unlock();
+	lock_release();
 	errno = saved;
 	return result < 0 ? result : 0;
 }
 
-static uint64_t log_lines(const struct record *record)
+static uint64_t log_lines(const struct frame_record *record)
 {
 	uint64_t lines = 0;
 
@@ -207,7 +183,7 @@ static uint64_t log_lines(const struct record *record)
 	return lines;
 }
 
-static uint64_t what_broke(const struct record *record, const struct budget *budget)
+static uint64_t what_broke(const struct frame_record *record, const struct budget *budget)
 {
 	const struct telem_budget *most = &budget->most;
 
@@ -218,7 +194,7 @@ static uint64_t what_broke(const struct record *record, const struct budget *bud
 		record->counters[budget->counter] > most->counter_most ? BROKE_COUNTER : 0);
 }
 
-static void info_of(const struct record *record, struct telem_frame_info *out)
+static void info_of(const struct frame_record *record, struct telem_frame_info *out)
 {
 	const struct frame *frame = &frames[record->frame];
 
@@ -230,12 +206,12 @@ static void info_of(const struct record *record, struct telem_frame_info *out)
 	};
 	memcpy(out->logs, record->logs, sizeof out->logs);
 	for (uint32_t i = 0; i < out->counter_count; i++) {
-		out->counters[i].name = watched[frame->counters[i]].name;
+		out->counters[i].name = counter_names[frame->counters[i]];
 		out->counters[i].sum = record->counters[i];
 	}
 }
 
-static void tell_broken(struct frame *frame, const struct record *record, const struct budget *budget)
+static void report_broken(struct frame *frame, const struct frame_record *record, const struct budget *budget)
 {
 	const struct telem_field fields[] = {
 		{ "broken", TELEM_FIELD_UINT_, record->broken },
@@ -247,7 +223,7 @@ static void tell_broken(struct frame *frame, const struct record *record, const 
 	struct telem_frame_info info;
 
 	if (budget->most.dump)
-		dump_soon(frame->over_name);
+		dump_request_soon(frame->over_name);
 	if (telem_level_(&frame->over))
 		telem_event_(&frame->over, fields, sizeof fields / sizeof *fields);
 	if (budget->function) {
@@ -258,10 +234,10 @@ static void tell_broken(struct frame *frame, const struct record *record, const 
 
 /* ---- a frame's end ---- */
 
-/* Of the program's heap since the last frame of the name; others' highest stays theirs. */
+/* The peak of the program's heap since the last frame of this name ended; that of other frames stays theirs. */
 static int64_t peak_since(struct frame *frame, int64_t now)
 {
-	int64_t peak = __atomic_exchange_n(&emitter.heap_peak, now, __ATOMIC_RELAXED), ours;
+	int64_t peak = __atomic_exchange_n(&heap.peak, now, __ATOMIC_RELAXED), ours;
 	uint32_t count = __atomic_load_n(&frame_count, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < count; i++)
@@ -271,40 +247,38 @@ static int64_t peak_since(struct frame *frame, int64_t now)
 	return ours > now ? ours : now;
 }
 
-static void keep(const struct record *record)
+static void keep(const struct frame_record *record)
 {
 	uint64_t number = __atomic_fetch_add(&kept_count, 1, __ATOMIC_RELAXED);
 	struct kept *place = &kept[number % LIMIT_FRAMES_KEPT];
 	uint64_t before = __atomic_load_n(&place->sequence, __ATOMIC_RELAXED);
 
-	/* Somebody has been writing here since so many frames ago, or is already newer: it is
-	 * this one that is not kept. */
+	/* Another thread has been writing here since LIMIT_FRAMES_KEPT frames ago, or has written a
+	 * newer frame: it is this frame that is not kept. */
 	if (before & 1 || before > 2 * number ||
-	    !__atomic_compare_exchange_n(&place->sequence, &before, 2 * number + 1, false, __ATOMIC_ACQUIRE,
-					 __ATOMIC_RELAXED))
+	    !__atomic_compare_exchange_n(&place->sequence, &before, 2 * number + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	words_put(&place->record, record, WORDS(struct record));
+	words_put(&place->record, record, WORDS(struct frame_record));
 	__atomic_store_n(&place->sequence, 2 * number + 2, __ATOMIC_RELEASE);
 }
 
-static bool kept_get(uint64_t number, struct record *out)
+bool frame_get(uint64_t number, struct frame_record *out)
 {
 	const struct kept *place = &kept[number % LIMIT_FRAMES_KEPT];
 
-	return words_get(out, &place->record, WORDS(struct record), &place->sequence, 2 * number + 2);
+	return words_get(out, &place->record, WORDS(struct frame_record), &place->sequence, 2 * number + 2);
 }
 
 static bool is_watched(unsigned what)
 {
-	return __atomic_load_n(&references[0][what], __ATOMIC_RELAXED) +
-	       __atomic_load_n(&references[1][what], __ATOMIC_RELAXED) > 0;
+	return __atomic_load_n(&references[0][what], __ATOMIC_RELAXED) + __atomic_load_n(&references[1][what], __ATOMIC_RELAXED) > 0;
 }
 
 static void frame_end(struct frame *frame, const struct thread *thread, const struct frame_start *start, uint64_t now)
 {
 	struct budget budget = { .function = NULL };
-	struct record record = {
+	struct frame_record record = {
 		.frame = (uint64_t)(frame - frames),
 		.task = (uint64_t)thread->stack[thread->depth]->task->id,
 		.number = __atomic_add_fetch(&frame->count, 1, __ATOMIC_RELAXED),
@@ -315,14 +289,14 @@ static void frame_end(struct frame *frame, const struct thread *thread, const st
 	};
 	uint64_t sequence = __atomic_load_n(&frame->budget_sequence, __ATOMIC_RELAXED);
 
-	heap_tell();
-	record.heap_bytes = __atomic_load_n(&emitter.heap_bytes, __ATOMIC_RELAXED);
+	heap_publish();
+	record.heap_bytes = __atomic_load_n(&heap.bytes, __ATOMIC_RELAXED);
 	record.heap_peak = peak_since(frame, record.heap_bytes);
 	for (uint32_t i = 0; i < SEVERITY_COUNT; i++)
 		record.logs[i] = thread->logs[i] - start->logs[i];
 	for (uint32_t i = 0; i < record.counter_count; i++)
-		record.counters[i] = counter_of(thread, frame->counters[i]) - start->counters[i];
-	/* One that is being replaced holds no more. */
+		record.counters[i] = thread_carried_sum(thread, frame->counters[i]) - start->counters[i];
+	/* A budget that is being replaced does not hold any more. */
 	if (sequence && is_watched(WATCH_BUDGETS) &&
 	    words_get(&budget, &frame->budget, WORDS(struct budget), &frame->budget_sequence, sequence)) {
 		record.broken = what_broke(&record, &budget);
@@ -332,7 +306,7 @@ static void frame_end(struct frame *frame, const struct thread *thread, const st
 		keep(&record);
 	telem_duration_(&frame->span, start->ticks);
 	if (record.broken)
-		tell_broken(frame, &record, &budget);
+		report_broken(frame, &record, &budget);
 }
 
 static void turn(const char *name, bool ends)
@@ -342,9 +316,9 @@ static void turn(const char *name, bool ends)
 	struct frame_start *start, before;
 	int saved = errno;
 
-	if (!emitter_runs() || thread_is_inside)
+	if (!settings_is_running() || thread_is_inside)
 		return;
-	emitter_restart_in_child();
+	fork_restart();
 	frame = frame_named(name);
 	thread = frame ? thread_self() : NULL;
 	errno = saved;
@@ -352,16 +326,16 @@ static void turn(const char *name, bool ends)
 		return;
 	start = &thread->frames[frame - frames];
 	before = *start;
-	/* What is called at its end may end others, of this name, too. */
+	/* What is called at this frame's end may end others, of this name, too. */
 	start->ticks = 0;
-	if (ends && before.ticks && before.run == emitter.runs)
+	if (ends && before.ticks && before.run == settings.runs)
 		frame_end(frame, thread, &before, telem_stamp());
 	start->alloc_count = telem_thread_.alloc_count;
 	memcpy(start->logs, thread->logs, sizeof start->logs);
 	start->counter_count = __atomic_load_n(&frame->counter_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < start->counter_count; i++)
-		start->counters[i] = counter_of(thread, frame->counters[i]);
-	start->run = emitter.runs;
+		start->counters[i] = thread_carried_sum(thread, frame->counters[i]);
+	start->run = settings.runs;
 	start->ticks = telem_stamp();
 }
 
@@ -371,29 +345,27 @@ void telem_frame_begin(const char *name) { turn(name, false); }
 uint32_t telem_frames(const char *name, struct telem_frame_info *out, uint32_t room)
 {
 	const struct frame *frame = frame_find(name);
-	uint64_t at = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE),
-		least = at < LIMIT_FRAMES_KEPT ? 0 : at - LIMIT_FRAMES_KEPT;
+	uint64_t at = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE), least = at < LIMIT_FRAMES_KEPT ? 0 : at - LIMIT_FRAMES_KEPT;
 	uint32_t count = 0;
-	struct record record;
+	struct frame_record record;
 
 	while (frame && count < room && at-- > least)
-		if (kept_get(at, &record) && record.frame == (uint64_t)(frame - frames))
+		if (frame_get(at, &record) && record.frame == (uint64_t)(frame - frames))
 			info_of(&record, &out[count++]);
 	return count;
 }
 
-/* ---- who looks ---- */
+/* ---- who inspects ---- */
 
 void frames_watch(bool by_viewer, unsigned what, bool on)
 {
 	int32_t *count = &references[by_viewer][what], before = __atomic_load_n(count, __ATOMIC_RELAXED);
 
 	while ((on || before > 0) &&
-	       !__atomic_compare_exchange_n(count, &before, before + (on ? 1 : -1), true, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(count, &before, before + (on ? 1 : -1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	if (on && what == WATCH_INSPECTION)
-		flusher_wake();
+		wake_signal();
 }
 
 void telem_watch(enum telem_watch what, bool on)
@@ -407,39 +379,19 @@ bool frames_are_inspected(void)
 	return is_watched(WATCH_INSPECTION) && __atomic_load_n(&frame_count, __ATOMIC_RELAXED) > 0;
 }
 
-static void frame_write(const struct record *record, uint64_t now_ns)
+uint64_t frames_kept(void)
 {
-	const struct frame *frame = &frames[record->frame];
-	struct number figures[SEVERITY_COUNT + 2 * LIMIT_COUNTERS_A_FRAME];
-	struct message message = { .kind = KIND_FRAME };
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < SEVERITY_COUNT; i++)
-		figures[count++] = number_of(record->logs[i]);
-	for (uint32_t i = 0; i < record->counter_count; i++) {
-		figures[count++] = number_of(watched[frame->counters[i]].site);
-		figures[count++] = number_of(record->counters[i]);
-	}
-	message.frame = (struct message_frame){
-		record->task, frame->span.id, record->number, record->time_ns, record->duration_ns, record->heap_bytes,
-		record->heap_peak, record->allocations, record->broken, record->budget_ns, { figures, count },
-	};
-	writer_message(&stream.shared, &message, now_ns);
+	return __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE);
 }
 
-void frames_write(uint64_t now_ns)
+uint32_t frame_site(const struct frame_record *record)
 {
-	uint64_t count = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE);
-	struct record record;
+	return frames[record->frame].span.id;
+}
 
-	/* Nobody looks: those that came meanwhile are not news. Numbers tell what is missing. */
-	if (!is_watched(WATCH_INSPECTION))
-		told_count = count;
-	if (count - told_count > LIMIT_FRAMES_KEPT)
-		told_count = count - LIMIT_FRAMES_KEPT;
-	for (; told_count < count; told_count++)
-		if (kept_get(told_count, &record))
-			frame_write(&record, now_ns);
+uint32_t frame_counter_site(const struct frame_record *record, uint32_t which)
+{
+	return thread_carried_site(frames[record->frame].counters[which]);
 }
 
 void frames_forget(void)
@@ -449,6 +401,6 @@ void frames_forget(void)
 		frames[i].peak = INT64_MIN;
 	}
 	memset(kept, 0, sizeof kept);
-	kept_count = told_count = 0;
-	emitter.heap_bytes = emitter.heap_peak = 0;
+	kept_count = 0;
+	heap.bytes = heap.peak = 0;
 }

@@ -1,9 +1,11 @@
 /* gc.c -- a garbage collector's pauses and what they left. */
-#include "emitter/core/emitter.h"
+#include "emitter/core/api.h"
+#include "emitter/record/place.h"
+#include "protocol/message.h"
 
-enum { GENERATIONS = 4 };            /* the last one stands for all older ones, too */
+enum { GENERATIONS = 4 };            /* the last one stands for all older generations, too */
 
-/* A span of its own each: their pauses differ by orders of magnitude. */
+/* Each generation has a span of its own, because their pauses differ by orders of magnitude. */
 static struct telem_site *pause_site(uint32_t generation)
 {
 	switch (generation) {

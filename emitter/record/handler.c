@@ -1,5 +1,4 @@
-#include "emitter/record/handler.h"
-
+/* handler.c -- attaching and detaching functions of the program that are called for its events. */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
@@ -7,19 +6,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NAME_SLOTS 1024u
+#include "emitter/core/fork.h"
+#include "emitter/core/lock.h"
+#include "emitter/core/memory.h"
+#include "emitter/record/dispatch.h"
+#include "emitter/record/happening.h"
+#include "emitter/record/level.h"
+#include "emitter/record/place.h"
+#include "emitter/record/site.h"
+#include "emitter/record/thread.h"
 
-/* Locked, but for what is read while dispatching: names, their sets, epoch. */
+/* Locked. */
 static struct {
-	struct happening *names[NAME_SLOTS];
-	uint32_t name_count, handler_count;
+	uint32_t handler_count;
 	struct handler *first;
 	struct retired *retired;
-	bool is_persisted;
 } table;
-struct dispatch dispatch = { .epoch = 1 };
-
-/* ---- who is where ---- */
 
 #ifdef __SANITIZE_THREAD__
 static int membarrier(int command) { (void)command; return -1; }     /* it does not know what that does */
@@ -27,7 +29,7 @@ static int membarrier(int command) { (void)command; return -1; }     /* it does 
 static int membarrier(int command) { return (int)syscall(SYS_membarrier, command, 0, 0); }
 #endif
 
-/* After it every thread has either told where it is, or will see what we have published. */
+/* After it every other thread has either published where it is, or will see what this thread has published. */
 static void heavy_fence(void)
 {
 	__atomic_fetch_add(&dispatch.strangers, 0, __ATOMIC_SEQ_CST);
@@ -53,7 +55,7 @@ static uint64_t oldest_epoch(void)
 
 	if (__atomic_load_n(&dispatch.strangers, __ATOMIC_ACQUIRE))
 		return 0;
-	for (struct thread *thread = emitter.threads; thread; thread = thread->next) {
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next) {
 		uint64_t entered = __atomic_load_n(&thread->dispatch_epoch, __ATOMIC_ACQUIRE);
 
 		if (entered && entered < oldest)
@@ -74,7 +76,7 @@ static void reclaim(void)
 	while ((memory = *link))
 		if (memory->epoch < oldest) {
 			*link = memory->next;
-			emitter_unmap(memory, memory->bytes);
+			memory_unmap(memory, memory->bytes);
 		} else {
 			link = &memory->next;
 		}
@@ -84,99 +86,33 @@ static bool is_anybody_in(const struct handler *handler)
 {
 	if (__atomic_load_n(&handler->strangers_inside, __ATOMIC_ACQUIRE))
 		return true;
-	for (struct thread *thread = emitter.threads; thread; thread = thread->next)
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
 		for (uint32_t i = 0; i < LIMIT_HANDLER_DEPTH; i++)
 			if (__atomic_load_n(&thread->inside[i], __ATOMIC_ACQUIRE) == handler)
 				return true;
 	return false;
 }
 
-void handlers_leave(struct thread *thread)
-{
-	for (uint32_t i = 0; i < LIMIT_HANDLER_DEPTH; i++)
-		__atomic_store_n(&thread->inside[i], NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&thread->dispatch_epoch, 0, __ATOMIC_RELEASE);
-}
-
 /* ---- names ---- */
 
-static uint32_t slot_of(const char *name)
+/* NULL: the places of all of them. */
+static void renew_places(const struct happening *happening)
 {
-	uint32_t hash = 2166136261u;
-
-	while (*name)
-		hash = (hash ^ (uint8_t)*name++) * 16777619u;
-	return hash % NAME_SLOTS;
+	for (uint32_t id = 1; id < site_table.count; id++)
+		if (site_table.rows[id].happening && (!happening || site_table.rows[id].happening == happening))
+			level_renew_places(id);
 }
 
-struct happening *happening_named(const char *name)
-{
-	struct happening *happening = __atomic_load_n(&table.names[slot_of(name)], __ATOMIC_ACQUIRE);
-
-	while (happening && strcmp(happening->name, name))
-		happening = happening->next;
-	return happening;
-}
-
-static bool has_handlers(const struct site_entry *entry)
-{
-	return entry->kind == SITE_SPAN || entry->kind == SITE_LATENCY || entry->kind == SITE_EVENT;
-}
-
-static void meet(struct site_entry *entry, struct happening *happening)
-{
-	if (has_handlers(entry) && site_is_named(entry, happening->name))
-		__atomic_store_n(&entry->happening, happening, __ATOMIC_RELEASE);
-}
-
-/* Names stay: there are as many as the program has written down. */
 static struct happening *name_make(const char *name)
 {
-	struct happening *happening = happening_named(name), **slot = &table.names[slot_of(name)];
+	struct happening *happening = happening_find(name);
 
-	if (happening)
-		return happening;
-	if (table.name_count == LIMIT_HANDLER_NAMES)
-		return NULL;
-	happening = emitter_keep(sizeof *happening);
-	if (!happening)
-		return NULL;
-	table.name_count++;
-	snprintf(happening->name, sizeof happening->name, "%s", name);
-	happening->next = *slot;
-	__atomic_store_n(slot, happening, __ATOMIC_RELEASE);
-	for (uint32_t id = 1; id < emitter.site_count; id++)
-		meet(&emitter.sites[id], happening);
+	if (!happening) {
+		happening = happening_make(name);
+		if (happening)
+			places_meet(happening);
+	}
 	return happening;
-}
-
-void handlers_meet(struct site_entry *entry)
-{
-	if (table.name_count == 0)
-		return;
-	for (uint32_t i = 0; i < NAME_SLOTS && !entry->happening; i++)
-		for (struct happening *happening = table.names[i]; happening; happening = happening->next)
-			meet(entry, happening);
-}
-
-bool handlers_wait_at(const struct site_entry *entry)
-{
-	return entry->happening && entry->happening->set;
-}
-
-void handlers_seal(struct site_entry *entry, struct telem_site *place)
-{
-	struct handler_set *set = table.is_persisted && entry->happening ? entry->happening->set : NULL;
-
-	if (has_handlers(entry))
-		__atomic_store_n(&place->handlers, set, __ATOMIC_RELEASE);
-}
-
-static void seal_sites(const struct happening *happening)
-{
-	for (uint32_t id = 1; id < emitter.site_count; id++)
-		if (emitter.sites[id].happening && (!happening || emitter.sites[id].happening == happening))
-			site_renew(id);
 }
 
 /* ---- sets ---- */
@@ -194,15 +130,15 @@ static void set_publish(struct happening *happening, struct handler_set *set)
 	struct handler_set *old = happening->set;
 
 	__atomic_store_n(&happening->set, set, __ATOMIC_RELEASE);
-	seal_sites(happening);
+	renew_places(happening);
 	if (old)
 		retire(&old->retired);
 }
 
-/* To be retired; never of malloc(), see emitter_keep(). */
+/* Pages that will be retired; never of malloc(), see memory.h. */
 static void *pages_new(size_t bytes)
 {
-	struct retired *memory = emitter_map(bytes);
+	struct retired *memory = memory_map(bytes);
 
 	if (memory)
 		memory->bytes = bytes;
@@ -273,9 +209,8 @@ static bool handler_remove(struct handler *handler)
 	bool is_out = true;
 
 	__atomic_store_n(&handler->is_detached, true, __ATOMIC_RELEASE);
-	for (uint32_t i = 0; i < NAME_SLOTS; i++)
-		for (struct happening *happening = table.names[i]; happening; happening = happening->next)
-			is_out &= set_remove(happening, handler);
+	for (struct happening *happening = happening_next(NULL); happening; happening = happening_next(happening))
+		is_out &= set_remove(happening, handler);
 	for (struct handler **link = &table.first; *link; link = &(*link)->next)
 		if (*link == handler) {
 			*link = handler->next;
@@ -287,9 +222,11 @@ static bool handler_remove(struct handler *handler)
 
 static void unpersist(void)
 {
-	table.is_persisted = false;
-	seal_sites(NULL);
+	happenings_are_sealed = false;
+	renew_places(NULL);
 }
+
+static void failed(struct handler *handler, const char *event, int result);
 
 static int attach(const char *id, const char *const *events, uint32_t event_count, telem_handler *function, void *config,
 		  uint32_t max_failures)
@@ -311,6 +248,7 @@ static int attach(const char *id, const char *const *events, uint32_t event_coun
 	handler->function = function;
 	handler->config = config;
 	handler->max_failures = max_failures;
+	__atomic_store_n(&dispatch.failed, failed, __ATOMIC_RELAXED);
 	unpersist();
 	for (link = &table.first; *link; link = &(*link)->next)
 		;
@@ -320,7 +258,7 @@ static int attach(const char *id, const char *const *events, uint32_t event_coun
 		struct happening *happening = name_make(events[i]);
 
 		if (!happening)
-			result = table.name_count == LIMIT_HANDLER_NAMES ? -ENOSPC : -ENOMEM;
+			result = happening_count() == LIMIT_HANDLER_NAMES ? -ENOSPC : -ENOMEM;
 		else if (!set_add(happening, handler))
 			result = -ENOMEM;
 	}
@@ -344,10 +282,10 @@ int telem_attach_many(const char *id, const char *const *events, uint32_t event_
 	for (uint32_t i = 0; i < event_count; i++)
 		if (!is_name(events[i], sizeof((struct happening *)0)->name))
 			return -EINVAL;
-	emitter_restart_in_child();
-	emitter_lock();
+	fork_restart();
+	lock_take();
 	result = attach(id, events, event_count, function, config, max_failures);
-	emitter_unlock();
+	lock_release();
 	errno = saved;
 	return result;
 }
@@ -367,7 +305,7 @@ static int wait_until_left(const struct handler *handler)
 	while (is_anybody_in(handler)) {
 		if (!may_wait)
 			return -EINPROGRESS;
-		emitter_rest();
+		lock_pause();
 	}
 	return 0;
 }
@@ -377,8 +315,8 @@ static int detach(const char *id, bool wait)
 	int saved = errno, result = -ENOENT;
 	struct handler *handler;
 
-	emitter_restart_in_child();
-	emitter_lock();
+	fork_restart();
+	lock_take();
 	reclaim();
 	handler = id ? handler_find(id) : NULL;
 	if (handler) {
@@ -388,7 +326,7 @@ static int detach(const char *id, bool wait)
 		if (is_out)
 			retire(&handler->retired);
 	}
-	emitter_unlock();
+	lock_release();
 	errno = saved;
 	return result;
 }
@@ -400,10 +338,10 @@ void telem_persist(void)
 {
 	int saved = errno;
 
-	emitter_lock();
-	table.is_persisted = true;
-	seal_sites(NULL);
-	emitter_unlock();
+	lock_take();
+	happenings_are_sealed = true;
+	renew_places(NULL);
+	lock_release();
 	errno = saved;
 }
 
@@ -411,10 +349,20 @@ void telem_unpersist(void)
 {
 	int saved = errno;
 
-	emitter_lock();
+	lock_take();
 	unpersist();
-	emitter_unlock();
+	lock_release();
 	errno = saved;
+}
+
+static void info_of(const struct handler *handler, const char *event, struct telem_handler_info *out)
+{
+	memset(out, 0, sizeof *out);
+	snprintf(out->id, sizeof out->id, "%s", handler->id);
+	snprintf(out->event, sizeof out->event, "%s", event);
+	out->function = handler->function;
+	out->config = handler->config;
+	out->failures = __atomic_load_n(&handler->failures, __ATOMIC_RELAXED);
 }
 
 uint32_t telem_list_handlers(const char *prefix, struct telem_handler_info *out, uint32_t room)
@@ -422,25 +370,15 @@ uint32_t telem_list_handlers(const char *prefix, struct telem_handler_info *out,
 	int saved = errno;
 	uint32_t count = 0;
 
-	emitter_lock();
+	lock_take();
 	for (const struct handler *handler = table.first; handler; handler = handler->next)
-		for (uint32_t i = 0; i < NAME_SLOTS; i++)
-			for (const struct happening *name = table.names[i]; name; name = name->next) {
-				if (strncmp(name->name, prefix, strlen(prefix)) || !set_has(name->set, handler))
-					continue;
-				if (count < room) {
-					struct telem_handler_info *info = &out[count];
-
-					memset(info, 0, sizeof *info);
-					snprintf(info->id, sizeof info->id, "%s", handler->id);
-					snprintf(info->event, sizeof info->event, "%s", name->name);
-					info->function = handler->function;
-					info->config = handler->config;
-					info->failures = __atomic_load_n(&handler->failures, __ATOMIC_RELAXED);
-				}
+		for (const struct happening *name = happening_next(NULL); name; name = happening_next(name))
+			if (!strncmp(name->name, prefix, strlen(prefix)) && set_has(name->set, handler)) {
+				if (count < room)
+					info_of(handler, name->name, &out[count]);
 				count++;
 			}
-	emitter_unlock();
+	lock_release();
 	errno = saved;
 	return count;
 }
@@ -461,7 +399,7 @@ static void say_detached(const struct handler *handler, const char *event, int r
 		telem_event_(failure, fields, 2);
 }
 
-void handler_failed(struct handler *handler, const char *event, int result)
+static void failed(struct handler *handler, const char *event, int result)
 {
 	uint32_t failures = __atomic_add_fetch(&handler->failures, 1, __ATOMIC_RELAXED);
 	bool is_detached = false;
@@ -469,13 +407,13 @@ void handler_failed(struct handler *handler, const char *event, int result)
 
 	/* In a signal handler that has interrupted a slow path it waits for its next failure. */
 	if (handler->max_failures && failures >= handler->max_failures && !thread_is_inside) {
-		emitter_lock();
+		lock_take();
 		if (!handler->is_detached) {
 			is_detached = true;
 			if (handler_remove(handler))
 				retire(&handler->retired);
 		}
-		emitter_unlock();
+		lock_release();
 	}
 	if (is_detached)
 		say_detached(handler, event, result, failures);

@@ -1,13 +1,14 @@
-/* latency.c -- the time between two events that nothing connects but a key.
- *
- * Open ones lie in a table of fixed size, in the bucket their site and key hash to. Any
- * thread begins and ends; a slot is taken, and given back, by one compare and swap of its
- * state, in which a version tells a slot's uses apart. Nobody waits: a slot that is being
- * filled is passed over. */
+#include "emitter/record/latency.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "emitter/core/emitter.h"
+#include "emitter/core/clock.h"
+#include "emitter/core/fork.h"
+#include "emitter/core/lock.h"
+#include "emitter/core/memory.h"
+#include "emitter/record/place.h"
+#include "protocol/limits.h"
 
 #define SLOTS_A_BUCKET 8u
 #define BUCKETS (LIMIT_OPEN_LATENCIES / SLOTS_A_BUCKET)
@@ -35,12 +36,12 @@ static struct slot *table_make(void)
 	int saved = errno;
 
 	if (!thread_is_inside) {
-		emitter_lock();
+		lock_take();
 		slots = table;
 		if (!slots)
-			slots = emitter_map(LIMIT_OPEN_LATENCIES * sizeof *slots);
+			slots = memory_map(LIMIT_OPEN_LATENCIES * sizeof *slots);
 		__atomic_store_n(&table, slots, __ATOMIC_RELEASE);
-		emitter_unlock();
+		lock_release();
 	}
 	errno = saved;
 	return slots;
@@ -51,6 +52,16 @@ void latencies_forget(void)
 	if (table)
 		memset(table, 0, LIMIT_OPEN_LATENCIES * sizeof *table);
 }
+
+/* Counts one of them, in class telem. */
+static void count(struct telem_site *site)
+{
+	uint8_t level = telem_level_(site);
+
+	if (level != TELEM_OFF)
+		telem_count_(site, level, 1);
+}
+#define COUNT(name) count(OWN_SITE(telem, TELEM_KIND_COUNTER_, TELEM_NONE, 0, name))
 
 /* Takes it in the state it was seen in; then fills it. */
 static bool slot_take(struct slot *slot, uint64_t seen, uint32_t site, uint64_t key)
@@ -93,16 +104,16 @@ void telem_latency_begin_(struct telem_site *site, uint64_t key)
 	struct slot *slots = __atomic_load_n(&table, __ATOMIC_ACQUIRE), *bucket, *slot;
 	uint64_t now, state;
 
-	emitter_restart_in_child();
+	fork_restart();
 	if (!slots)
 		slots = table_make();
 	if (!slots || site->id == 0)
 		return;
 	bucket = bucket_of(slots, site->id, key);
-	/* Begun again: the latest counts. */
+	/* It has begun already: the latest begin counts. */
 	state = slot_find(bucket, site->id, key, &slot);
 	if (state && slot_take(slot, state, site->id, key)) {
-		OWN_COUNT("latency restarted");
+		COUNT("latency restarted");
 		return;
 	}
 	for (slot = bucket; slot < bucket + SLOTS_A_BUCKET; slot++) {
@@ -115,11 +126,11 @@ void telem_latency_begin_(struct telem_site *site, uint64_t key)
 		state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
 		if (site_in(state) != 0 && site_in(state) != SLOT_BUSY && is_expired(slot, now) &&
 		    slot_take(slot, state, site->id, key)) {
-			OWN_COUNT("latency expired");
+			COUNT("latency expired");
 			return;
 		}
 	}
-	OWN_COUNT("latency overflowed");
+	COUNT("latency overflowed");
 }
 
 void telem_latency_end_(struct telem_site *site, uint64_t key)
@@ -129,7 +140,7 @@ void telem_latency_end_(struct telem_site *site, uint64_t key)
 
 	if (state) {
 		start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
-		/* As it was: the start read is its own, and nobody else has ended it. */
+		/* If the state is as it was, the start that was read is its own, and no other thread has ended it. */
 		if (!__atomic_compare_exchange_n(&slot->state, &state, next_version(state) << 32, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
 			state = 0;
@@ -137,7 +148,7 @@ void telem_latency_end_(struct telem_site *site, uint64_t key)
 	if (state)
 		telem_duration_(site, start);
 	else
-		OWN_COUNT("latency unmatched");
+		COUNT("latency unmatched");
 }
 
 int telem_set_latency_expiry(uint64_t ns)

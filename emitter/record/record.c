@@ -5,11 +5,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "emitter/core/emitter.h"
-#include "emitter/record/handler.h"
+#include "emitter/core/clock.h"
+#include "emitter/core/fork.h"
+#include "emitter/core/lock.h"
+#include "emitter/core/settings.h"
+#include "emitter/record/cell.h"
+#include "emitter/record/dispatch.h"
+#include "emitter/record/heap.h"
+#include "emitter/record/histogram.h"
+#include "emitter/record/place.h"
 #include "emitter/record/ring.h"
+#include "emitter/record/shard.h"
+#include "emitter/record/site.h"
+#include "emitter/record/task.h"
+#include "emitter/record/thread.h"
 
-/* Made small: once a thread and site, or not even that. */
+/* Kept out of the hot text: it runs once for a thread and site, or not even that. */
 #define COLD __attribute__((cold))
 
 /* This thread's cell, with all that has to be made first; NULL: the shared one, if any. */
@@ -21,14 +32,14 @@ COLD struct telem_cell *telem_cell_make_(struct telem_site *site)
 	int saved = errno;
 
 	if (!thread_is_inside)
-		emitter_restart_in_child();
+		fork_restart();
 	thread = thread_self();
 	if (thread && !thread_is_inside && site->id && !telem_cell_(site)) {
 		/* More sites than when the shard was made: a larger one, the old one stays as it is. */
 		thread_is_inside++;
-		emitter_lock();
-		shard = shard_for(thread, thread->stack[thread->depth]->task);
-		emitter_unlock();
+		lock_take();
+		shard = thread_shard_in(thread, thread->stack[thread->depth]->task);
+		lock_release();
 		if (shard && shard->cell_count > site->id) {
 			thread->stack[thread->depth] = shard;
 			shard_enter(shard);
@@ -44,31 +55,10 @@ COLD struct telem_cell *telem_cell_make_(struct telem_site *site)
  * may add at once. NULL: telemetry is not running. */
 static COLD struct telem_cell *cell_shared(const struct telem_site *site)
 {
-	if (!emitter_runs() || site->id == 0 || site->id >= LIMIT_EMITTER_SITES)
+	if (!settings_is_running() || site->id == 0 || site->id >= LIMIT_EMITTER_SITES)
 		return NULL;
-	__atomic_store_n(&emitter.shared_task.is_used, true, __ATOMIC_RELAXED);
-	return &emitter.shared.cells[site->id];
-}
-
-/* The program's figure, and its peak. */
-static void heap_move(int64_t bytes)
-{
-	int64_t now = __atomic_add_fetch(&emitter.heap_bytes, bytes, __ATOMIC_RELAXED);
-	int64_t peak = __atomic_load_n(&emitter.heap_peak, __ATOMIC_RELAXED);
-
-	while (now > peak && !__atomic_compare_exchange_n(&emitter.heap_peak, &peak, now, true, __ATOMIC_RELAXED,
-							  __ATOMIC_RELAXED))
-		;
-}
-
-/* What this thread has moved and not told yet. */
-void heap_tell(void)
-{
-	int64_t moved = __atomic_load_n(&telem_thread_.heap_moved, __ATOMIC_RELAXED);
-
-	telem_add_((uint64_t *)&telem_thread_.heap_moved, (uint64_t)-moved);
-	if (moved)
-		heap_move(moved);
+	__atomic_store_n(&task_shared.is_used, true, __ATOMIC_RELAXED);
+	return &shard_shared.cells[site->id];
 }
 
 COLD void telem_heap_slow_(int64_t bytes, bool is_free)
@@ -77,7 +67,7 @@ COLD void telem_heap_slow_(int64_t bytes, bool is_free)
 	struct telem_cell *cell;
 
 	if ((uint64_t)(telem_thread_.heap_moved + HEAP_STEP) >= 2 * HEAP_STEP)
-		heap_tell();
+		heap_publish();
 	if (!tag) {
 		telem_thread_.heap_step = HEAP_STEP;
 		return;
@@ -105,7 +95,7 @@ static COLD void shared_add(struct telem_site *site, uint64_t count, uint64_t su
 	__atomic_fetch_add(&cell->max, freed_bytes, __ATOMIC_RELAXED);
 	if (site->kind == TELEM_KIND_ALLOC_)
 		heap_move((int64_t)(sum - freed_bytes));
-	if ((telem_level_(site) & TELEM_LEVEL_) == TELEM_ALL) {       /* no ring is shared: counted as lost */
+	if ((telem_level_(site) & TELEM_LEVEL_) == TELEM_ALL) {       /* no ring is shared, so it is lost */
 		__atomic_fetch_add(&cell->streamed, count, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&cell->streamed_frees, frees, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&cell->dropped, count + frees, __ATOMIC_RELAXED);
@@ -137,7 +127,7 @@ COLD void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 
 		if (cell) {
 			__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
-			__atomic_store_n(site->owner, emitter.shared.id, __ATOMIC_RELAXED);
+			__atomic_store_n(site->owner, shard_shared.id, __ATOMIC_RELAXED);
 			shared_add(site, 1, 0, 0, 0);
 		}
 	}
@@ -156,12 +146,12 @@ COLD void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_fre
 /* Is this one that its class's limit leaves out of the stream? It is summed only. */
 static __attribute__((noinline)) bool is_left_out(const struct telem_site *site)
 {
-	uint32_t class_id = emitter.sites[site->id].class_id;
-	struct class_limit *limit = &emitter.classes[class_id].limit;
-	uint32_t keep = __atomic_load_n(&limit->keep, __ATOMIC_RELAXED);
+	uint32_t class_id = site_table.rows[site->id].class_id;
+	struct class_limit *limit = &class_table.rows[class_id].limit;
+	uint32_t one_in = __atomic_load_n(&limit->one_in, __ATOMIC_RELAXED);
 	uint64_t most = __atomic_load_n(&limit->per_second, __ATOMIC_RELAXED), now;
 
-	if (keep > 1 && my_thread && my_thread->limited[class_id]++ % keep)
+	if (one_in > 1 && my_thread && my_thread->limited[class_id]++ % one_in)
 		return true;
 	if (most == 0)
 		return false;
@@ -189,17 +179,17 @@ static COLD struct ring *ring_make(void)
 
 	if (my_thread && !thread_is_inside) {
 		thread_is_inside++;
-		emitter_lock();
+		lock_take();
 		ring = my_thread->ring;
-		if (!ring && emitter.ring_count < LIMIT_RINGS) {
-			ring = ring_new(__atomic_load_n(&emitter.ring_bytes, __ATOMIC_RELAXED));
-			emitter.ring_count += ring != NULL;
+		if (!ring && thread_table.ring_count < LIMIT_RINGS) {
+			ring = ring_new(__atomic_load_n(&settings.ring_bytes, __ATOMIC_RELAXED));
+			thread_table.ring_count += ring != NULL;
 			if (ring) {
 				ring->task = my_thread->stack[my_thread->depth]->task->id;
 				my_thread->ring = ring;
 			}
 		}
-		emitter_unlock();
+		lock_release();
 		telem_thread_.ring = ring;
 		thread_is_inside--;
 	}
@@ -209,7 +199,46 @@ static COLD struct ring *ring_make(void)
 
 static inline bool drops(void)
 {
-	return __atomic_load_n(&emitter.policy, __ATOMIC_RELAXED) == TELEM_DROP;
+	return __atomic_load_n(&settings.policy, __ATOMIC_RELAXED) == TELEM_DROP;
+}
+
+/* Policy `overwrite`: this thread has given up one of its own oldest events. */
+static void count_lost(int task, uint32_t site)
+{
+	struct shard *shard = my_thread ? my_thread->shards : NULL;
+
+	while (shard && (shard->task->id != task || site >= shard->cell_count ||
+			 !(shard->cells[site].streamed | shard->cells[site].streamed_frees)))
+		shard = shard->next;
+	if (shard)
+		telem_add_(&shard->cells[site].dropped, 1);
+	else                            /* of a task that ended: where its sums went */
+		__atomic_fetch_add(&shard_ended.cells[site].dropped, 1, __ATOMIC_RELAXED);
+}
+
+/* The ring has given up its oldest segment, which is counted before the record goes in. */
+static COLD __attribute__((noinline)) enum ring_result put_again(struct ring *ring, uint32_t site, uint64_t ticks,
+								 uint64_t value, const void *payload)
+{
+	enum ring_result result;
+	uint32_t lost_site;
+	int task;
+
+	do {
+		while (ring_lost_next(ring, &task, &lost_site))
+			count_lost(task, lost_site);
+		result = ring_put_slow(ring, site, ticks, value, payload);
+	} while (result == RING_GAVE_UP);
+	return result;
+}
+
+static inline bool put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload)
+{
+	enum ring_result result = ring_put_slow(ring, site, ticks, value, payload);
+
+	if (__builtin_expect(result == RING_GAVE_UP, 0))
+		result = put_again(ring, site, ticks, value, payload);
+	return result == RING_PUT;
 }
 
 /* The straight cases below make no call, so that they save no registers, nor does a ring that
@@ -221,7 +250,7 @@ static __attribute__((noinline)) void stream_rest(const struct telem_site *site,
 
 	if (!ring)
 		ring = ring_make();
-	if (!ring || (drops() && ring_is_full(ring)) || !ring_put_slow(ring, site->id, ticks, value, NULL))
+	if (!ring || (drops() && ring_is_full(ring)) || !put_slow(ring, site->id, ticks, value, NULL))
 		telem_add_(&cell->dropped, 1);
 }
 
@@ -294,7 +323,7 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
 	/* 0, nobody listens: an exact one then. */
-	uint64_t ticks = __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED);
+	uint64_t ticks = __atomic_load_n(&settings.coarse_ticks, __ATOMIC_RELAXED);
 
 	if (is_limited(site)) {
 		stream_limited(site, cell, value, ticks, false);
@@ -306,7 +335,7 @@ void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint
 
 void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64_t bytes)
 {
-	uint64_t ticks = __atomic_load_n(&emitter.coarse_ticks, __ATOMIC_RELAXED);
+	uint64_t ticks = __atomic_load_n(&settings.coarse_ticks, __ATOMIC_RELAXED);
 
 	if (is_limited(site)) {
 		stream_limited(site, cell, (uint64_t)0 - bytes, ticks, true);
@@ -324,7 +353,7 @@ static bool stream_payload(struct telem_site *site, struct telem_cell *cell, con
 	telem_add_(&cell->streamed, 1);
 	if (!ring)
 		ring = ring_make();
-	if (ring && ring_put_payload(ring, site->id, 0, payload, bytes))
+	if (ring && put_slow(ring, site->id | RING_PAYLOAD, 0, bytes, payload))
 		return true;
 	telem_add_(&cell->dropped, 1);
 	return false;
@@ -363,10 +392,10 @@ static COLD __attribute__((noinline)) void histogram_first(struct telem_cell *ce
 
 	if (!thread_is_inside) {
 		thread_is_inside++;
-		emitter_lock();
+		lock_take();
 		/* Released: the flusher that sees it sees zeroes behind it. */
 		__atomic_store_n(&cell->buckets, histogram_take(), __ATOMIC_RELEASE);
-		emitter_unlock();
+		lock_release();
 		thread_is_inside--;
 	}
 	errno = saved;
@@ -388,7 +417,7 @@ static inline __attribute__((always_inline)) void count_value(const struct telem
 
 static void distribution_prepare(const struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
-	if (!cell->buckets && !__atomic_load_n(&emitter.no_histogram, __ATOMIC_RELAXED))
+	if (!cell->buckets && !__atomic_load_n(&histograms_are_spent, __ATOMIC_RELAXED))
 		histogram_first(cell);
 	if (value < cell->min || (cell->max == 0 && cell->sum == 0) || cell_count(cell, site->kind) == 0)
 		__atomic_store_n(&cell->min, value, __ATOMIC_RELAXED);
@@ -527,9 +556,9 @@ static void event_record(struct telem_site *site, uint8_t level, const struct te
 	}
 	if (field_count > LIMIT_FIELDS)
 		field_count = LIMIT_FIELDS;
-	if (!site_fields_are_known(site) && !thread_is_inside) {
+	if (!place_has_fields(site) && !thread_is_inside) {
 		thread_is_inside++;
-		site_fields(site, fields, field_count);
+		place_fields(site, fields, field_count);
 		thread_is_inside--;
 	}
 	/* Two bits of type a field, then the values. */
@@ -552,7 +581,7 @@ static __attribute__((noinline)) void event_happened(struct telem_site *site, ui
 		handlers_call(site, TELEM_HAPPENED, 0, fields, field_count);
 }
 
-/* Jumps, either way: what one of the two must save, the other one need not. */
+/* Both branches are tail calls, so no register is saved here. */
 void telem_event_(struct telem_site *site, const struct telem_field *fields, uint32_t field_count)
 {
 	uint8_t level = telem_level_(site);
@@ -563,7 +592,7 @@ void telem_event_(struct telem_site *site, const struct telem_field *fields, uin
 		event_happened(site, level, fields, field_count);
 }
 
-/* Is this one of a burst, whose texts say little more? A log's cell keeps since when it
+/* Is this line part of a burst, whose texts say little more? A log's cell keeps since when it
  * counts (min), and how many came since then (max). */
 static bool is_folded(struct telem_cell *cell)
 {
@@ -608,20 +637,6 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	if (length >= 0 &&
 	    !stream_payload(site, cell, &line, (uint32_t)sizeof line.folded +
 			    ((uint32_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text)))
-		telem_add_(&cell->folded, line.folded); /* for the next one to tell */
+		telem_add_(&cell->folded, line.folded); /* the next line to be streamed carries it */
 	errno = saved;
-}
-
-/* Policy `overwrite`: the thread gives up its own oldest events. */
-void ring_lost(int task, uint32_t site)
-{
-	struct shard *shard = my_thread ? my_thread->shards : NULL;
-
-	while (shard && (shard->task->id != task || site >= shard->cell_count ||
-			 !(shard->cells[site].streamed | shard->cells[site].streamed_frees)))
-		shard = shard->next;
-	if (shard)
-		telem_add_(&shard->cells[site].dropped, 1);
-	else                            /* of a task that ended: where its sums went */
-		__atomic_fetch_add(&emitter.ended.cells[site].dropped, 1, __ATOMIC_RELAXED);
 }

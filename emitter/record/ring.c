@@ -1,10 +1,14 @@
 #include "emitter/record/ring.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 
-#include "emitter/core/emitter.h"
+#include "emitter/core/clock.h"
+#include "emitter/core/memory.h"
+#include "emitter/core/settings.h"
+#include "emitter/core/wake.h"
 
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
@@ -20,13 +24,13 @@ static void slot_store(struct ring *ring, uint64_t position, uint64_t word, uint
 
 struct ring *ring_new(size_t bytes)
 {
-	struct ring *ring = emitter_map(sizeof *ring);
+	struct ring *ring = memory_map(sizeof *ring);
 
 	if (!ring)
 		return NULL;
-	ring->slots = emitter_map(bytes);
+	ring->slots = memory_map(bytes);
 	if (!ring->slots) {
-		emitter_unmap(ring, sizeof *ring);
+		memory_unmap(ring, sizeof *ring);
 		return NULL;
 	}
 	ring->mask = bytes - 1;
@@ -38,8 +42,8 @@ struct ring *ring_new(size_t bytes)
 
 void ring_free(struct ring *ring)
 {
-	emitter_unmap(ring->slots, ring->bytes);
-	emitter_unmap(ring, sizeof *ring);
+	memory_unmap(ring->slots, ring->bytes);
+	memory_unmap(ring, sizeof *ring);
 }
 
 void ring_reset(struct ring *ring)
@@ -47,7 +51,7 @@ void ring_reset(struct ring *ring)
 	/* head goes on, from a segment's start: a position is never used twice. */
 	uint64_t start = ring_segment_end(ring, ring->head);
 
-	/* What its threads left stays there for a dump. */
+	/* What earlier threads left stays there for a dump. */
 	if (ring->head < start && ring->first < ring->head)
 		slot_store(ring, ring->head, 0, RING_END);
 	if (ring->first == 0)
@@ -55,6 +59,7 @@ void ring_reset(struct ring *ring)
 	STORE(ring->head, start);
 	STORE(ring->tail, start);
 	ring->task = ring->announced_task = ring->consumer_task = 0;
+	ring->lost_at = ring->lost_end = 0;
 	STORE(ring->limit, RING_LOOK);
 }
 
@@ -63,107 +68,135 @@ static uint64_t slot_word(const struct ring *ring, uint64_t position, uint32_t w
 	return ring_word(ring->slots + (position & ring->mask) + (size_t)which * 8);
 }
 
-/* Counts the events from position on, which nobody will take any more. */
-static void count_lost(const struct ring *ring, uint64_t position, uint64_t end)
+/* Up to where the consumer must have got before the segment that starts at start is writable. */
+static uint64_t needed_by(const struct ring *ring, uint64_t start)
 {
-	int task = ring->announced_task;
-
-	/* From a segment's start: its first word is the task. The consumer may have taken a part. */
-	for (uint64_t at = end - ring_segment_bytes(ring); at < end;) {
-		uint64_t word = slot_word(ring, at, 0), value = slot_word(ring, at, 1);
-		uint32_t site = word & (RING_PAYLOAD - 1);
-
-		if (site == 0 && (value & 0xff) == RING_END)
-			break;
-		if (site == 0 && (value & 0xff) == RING_TASK)
-			task = (int)(value >> 8);
-		else if (site != 0 && at >= position)
-			ring_lost(task, site);
-		at += (uint64_t)ring_record_slots(word, value) * RING_SLOT_BYTES;
-	}
+	return start + ring_segment_bytes(ring) - (ring->mask + 1);
 }
 
-/* Makes the segment that starts at start writable: false when the consumer still needs it. */
-static bool segment_open(struct ring *ring, uint64_t start)
+/* Makes the segment that starts at start writable, giving up the oldest one if the policy says so. */
+static enum ring_result segment_open(struct ring *ring, uint64_t start)
 {
-	uint64_t needed = start + ring_segment_bytes(ring) - (ring->mask + 1);
-	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	uint64_t needed = needed_by(ring, start), tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
 	while (tail < needed) {
-		if (LOAD(emitter.policy) != TELEM_OVERWRITE)
-			return false;
+		if (LOAD(settings.policy) != TELEM_OVERWRITE)
+			return RING_IS_FULL;
 		/* Acquire and release: what the consumer read before, it has read; what we write
 		 * after is not taken for what was there. */
-		if (__atomic_compare_exchange_n(&ring->tail, &tail, needed, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			count_lost(ring, tail, needed);
-			break;
-		}
+		if (!__atomic_compare_exchange_n(&ring->tail, &tail, needed, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			continue;
+		ring->lost_at = tail;
+		ring->lost_end = needed;
+		return RING_GAVE_UP;
 	}
-	return true;
+	return RING_PUT;
 }
 
-static bool wait_for_room(struct ring *ring, uint64_t start)
+bool ring_lost_next(struct ring *ring, int *task, uint32_t *site)
+{
+	uint64_t end = ring->lost_end;
+
+	/* From the segment's start, whose first word is its task: the consumer may have taken a part. */
+	for (uint64_t at = ring->lost_cursor; at < end;) {
+		uint64_t word = slot_word(ring, at, 0), value = slot_word(ring, at, 1), here = at;
+		uint32_t id = word & (RING_PAYLOAD - 1);
+
+		at += (uint64_t)ring_record_slots(word, value) * RING_SLOT_BYTES;
+		ring->lost_cursor = at;
+		if (id == 0 && (value & 0xff) == RING_END)
+			break;
+		if (id == 0 && (value & 0xff) == RING_TASK)
+			ring->lost_task = (int)(value >> 8);
+		if (id == 0 || here < ring->lost_at)
+			continue;
+		*task = ring->lost_task;
+		*site = id;
+		return true;
+	}
+	/* All are counted: signal handlers may write again. */
+	SIGNAL_FENCE();
+	STORE(ring->limit, RING_LOOK);
+	return false;
+}
+
+static enum ring_result wait_for_room(struct ring *ring, uint64_t start)
 {
 	uint64_t end;
 	int cancel;
-	bool is_open = false;
+	enum ring_result result = RING_IS_FULL;
 
 	/* A full ring costs no reading of the clock under the other policies. */
-	if (LOAD(emitter.policy) != TELEM_BLOCK)
-		return false;
-	end = clock_ns() + LOAD(emitter.block_wait_ns);
+	if (LOAD(settings.policy) != TELEM_BLOCK)
+		return RING_IS_FULL;
+	end = clock_ns() + LOAD(settings.block_wait_ns);
 	/* Cancelled in its sleep the thread would leave the ring claimed. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/* Only while somebody drains. (clock_nanosleep() leaves errno alone.) */
-	while (LOAD(emitter.policy) == TELEM_BLOCK && LOAD(emitter.coarse_ticks)) {
-		flusher_wake();
+	while (LOAD(settings.policy) == TELEM_BLOCK && LOAD(settings.coarse_ticks)) {
+		wake_signal();
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
-		is_open = segment_open(ring, start);
-		if (is_open || clock_ns() >= end)
+		result = segment_open(ring, start);
+		if (result != RING_IS_FULL || clock_ns() >= end)
 			break;
 	}
 	pthread_setcancelstate(cancel, NULL);
-	return is_open;
+	return result;
 }
 
-/* Room for a record of so many slots, in a later segment if need be; returns where, or 0.
- * Only while limit is RING_BUSY. */
-static uint64_t make_room(struct ring *ring, uint32_t slots)
+/* Makes room for a record of so many slots, in a later segment if need be: at *position when the
+ * result is RING_PUT. Only while limit is RING_BUSY. */
+static enum ring_result make_room(struct ring *ring, uint32_t slots, uint64_t *position)
 {
+	enum ring_result result;
 	uint64_t head = ring->head, end = ring_segment_end(ring, head);
 	bool announce = ring->task != ring->announced_task;
 
 	if (end - head >= (uint64_t)(slots + announce) * RING_SLOT_BYTES) {
-		if (!announce)
-			return head;
+		if (!announce) {
+			*position = head;
+			return RING_PUT;
+		}
 	} else {
-		if (!segment_open(ring, end) && !wait_for_room(ring, end))
-			return 0;
+		result = segment_open(ring, end);
+		if (result == RING_IS_FULL)
+			result = wait_for_room(ring, end);
+		if (result != RING_PUT)
+			return result;
 		for (; head < end; head += RING_SLOT_BYTES)
 			slot_store(ring, head, 0, RING_PAD);
 	}
 	slot_store(ring, head, 0, RING_TASK | (uint64_t)(uint32_t)ring->task << 8);
 	ring->announced_task = ring->task;
-	return head + RING_SLOT_BYTES;
+	*position = head + RING_SLOT_BYTES;
+	return RING_PUT;
 }
 
-/* The first event, a new segment, a task to announce, a payload, a full ring, an
+/* The cases: the first event, a new segment, a task to announce, a payload, a full ring, an
  * interrupted writer. */
-bool ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload)
+enum ring_result ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload)
 {
 	uint32_t slots = ring_record_slots(site, value);
-	uint64_t position;
+	uint64_t position = 0;
+	enum ring_result result;
 
 	if (LOAD(ring->limit) == RING_BUSY)
-		return false;
+		return RING_IS_FULL;
 	STORE(ring->limit, RING_BUSY);
 	SIGNAL_FENCE();
-	position = make_room(ring, slots);
-	if (position == 0) {
+	result = make_room(ring, slots, &position);
+	if (result == RING_GAVE_UP) {
+		/* The ring stays busy until its losses are counted: a signal handler would write over them. */
+		ring->lost_cursor = ring->lost_end - ring_segment_bytes(ring);
+		ring->lost_task = ring->announced_task;
+		return RING_GAVE_UP;
+	}
+	if (result == RING_IS_FULL) {
 		SIGNAL_FENCE();
 		STORE(ring->limit, RING_LOOK);
-		return false;
+		return RING_IS_FULL;
 	}
+	assert(position > 0);
 	slot_store(ring, position, (ticks ? ticks : clock_ticks()) << 16 | site, value);
 	position += RING_SLOT_BYTES;
 	for (uint32_t i = 1; i < slots; i++, position += RING_SLOT_BYTES) {
@@ -178,7 +211,7 @@ bool ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t va
 	ring->base = (uintptr_t)ring->slots - (position & ~ring->mask);
 	SIGNAL_FENCE();
 	STORE(ring->limit, ring_segment_end(ring, position));
-	return true;
+	return RING_PUT;
 }
 
 void ring_task(struct ring *ring, int task)

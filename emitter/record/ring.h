@@ -5,9 +5,9 @@
  * bytes: 48 bits of time, 16 of site, 64 of value; texts and fields follow in slots of
  * their own. The ring has 8 segments, each starts with the task its events belong to and
  * no record crosses from one into the next: under `overwrite` the producer gives up the
- * oldest segment whole, and counts what the consumer had not taken of it. */
-#ifndef TELEM_EMITTER_RING_H
-#define TELEM_EMITTER_RING_H
+ * oldest segment whole, and its caller counts what the consumer had not taken of it. */
+#ifndef TELEM_EMITTER_RECORD_RING_H
+#define TELEM_EMITTER_RECORD_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,9 +32,12 @@ struct ring {
 	uint64_t limit;              /* up to where the producer may go without a look */
 	uintptr_t base;              /* where position 0 would lie, of the lap head is in */
 	uint8_t *slots;
-	uint64_t mask, first;        /* first: nothing before it is told any more */
+	uint64_t mask, first;        /* first: nothing before it is copied any more */
 	uint64_t full_at;            /* full as long as tail is this */
 	int task, announced_task;
+	/* Under `overwrite`: the events from lost_at to lost_end were given up, and are not counted yet. */
+	uint64_t lost_at, lost_end, lost_cursor;
+	int lost_task;
 	/* The consumer's; moved by compare and swap, for the producer may give up the oldest. */
 	_Alignas(128) uint64_t tail;
 	int consumer_task;
@@ -69,8 +72,8 @@ static inline bool ring_is_full(struct ring *ring)
 	return true;
 }
 
-/* It was, and nothing has been taken since: the cheap answer, for nobody may be listening
- * for hours. */
+/* The ring was full, and nothing has been taken since. This is the cheap answer, for a ring may stay
+ * full for hours while no reader is there. */
 static inline bool ring_is_still_full(const struct ring *ring)
 {
 	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) == ring->full_at;
@@ -117,31 +120,36 @@ static inline __attribute__((always_inline)) void ring_commit(struct ring *ring,
 	__atomic_store_n(&ring->limit, limit, __ATOMIC_RELAXED);
 }
 
-/* Producer: any record, in any state of the ring; false when it was lost. ticks 0: stamped
- * when there is room, for a full ring is found out in less time than the clock is read. */
-bool ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload);
+/* RING_GAVE_UP: there is room now, for the oldest segment was given up and nothing is written yet. The
+ * caller counts what ring_lost_next() says until that returns false, and puts the record again. */
+enum ring_result { RING_IS_FULL, RING_PUT, RING_GAVE_UP };
+
+/* Producer: any record, in any state of the ring. ticks 0: the record is stamped when there is
+ * room, because a full ring is found out in less time than the clock is read. */
+enum ring_result ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload);
+
+/* Producer: the next event that was given up, of a task and a site; false: there is no other one. */
+bool ring_lost_next(struct ring *ring, int *task, uint32_t *site);
 
 /* Producer: the straight case, and the rest. */
-static inline bool ring_put(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value)
+static inline enum ring_result ring_put(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value)
 {
 	uint64_t head, limit;
 
 	if (__builtin_expect(!ring_claim(ring, &head, &limit), 0))
 		return ring_put_slow(ring, site, ticks, value, NULL);
 	ring_commit(ring, head, limit, ticks << 16 | site, value);
-	return true;
+	return RING_PUT;
 }
 
 /* Producer: the payload follows in slots. */
-static inline bool ring_put_payload(struct ring *ring, uint32_t site, uint64_t ticks, const void *payload,
+static inline enum ring_result ring_put_payload(struct ring *ring, uint32_t site, uint64_t ticks, const void *payload,
 				    uint32_t payload_bytes)
 {
 	return ring_put_slow(ring, site | RING_PAYLOAD, ticks, payload_bytes, payload);
 }
 /* Producer: events from now on are this task's. */
 void ring_task(struct ring *ring, int task);
-/* Called by the producer for each event it gave up. In record.c. */
-void ring_lost(int task, uint32_t site);
 
 /* Slots of the record that starts with these two words. */
 static inline uint32_t ring_record_slots(uint64_t word, uint64_t value)

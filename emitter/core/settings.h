@@ -1,0 +1,43 @@
+/* settings.h -- what the program has set, and whether telemetry runs and is heard.
+ *
+ * All fields but options and name are read without the lock. */
+#ifndef TELEM_EMITTER_CORE_SETTINGS_H
+#define TELEM_EMITTER_CORE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emitter/core/api.h"
+#include "protocol/limits.h"
+
+struct settings {
+	uint64_t runs;               /* starts so far */
+	bool is_running;
+	/* 0 until the start means the default. */
+	uint64_t flush_ns, block_wait_ns;
+	size_t ring_bytes;
+	uint32_t policy;             /* enum telem_policy */
+	/* A stamp that the flusher renews at each turn; 0: no reader is there. */
+	uint64_t coarse_ticks;
+	struct telem_options options;        /* of the latest start */
+	char name[LIMIT_NAME_BYTES]; /* the program's */
+};
+extern struct settings settings __attribute__((visibility("hidden")));
+
+static inline bool settings_is_running(void)
+{
+	return __atomic_load_n(&settings.is_running, __ATOMIC_RELAXED);
+}
+
+/* Is a reader there? */
+static inline bool settings_is_heard(void)
+{
+	return __atomic_load_n(&settings.coarse_ticks, __ATOMIC_RELAXED) != 0;
+}
+
+/* What is not set yet gets its default; options may be NULL. Locked. */
+void settings_begin(const struct telem_options *options);
+/* The program's file name when it has no other. Locked. */
+void settings_name(void);
+#endif

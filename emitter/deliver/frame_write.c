@@ -1,0 +1,45 @@
+#include "emitter/deliver/frame_write.h"
+
+#include "emitter/deliver/writer.h"
+#include "emitter/record/frame.h"
+
+static uint64_t sent_count;
+
+static void write_one(const struct frame_record *record, uint64_t now_ns)
+{
+	struct number figures[SEVERITY_COUNT + 2 * LIMIT_COUNTERS_A_FRAME];
+	struct message message = { .kind = KIND_FRAME };
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < SEVERITY_COUNT; i++)
+		figures[count++] = number_of(record->logs[i]);
+	for (uint32_t i = 0; i < record->counter_count; i++) {
+		figures[count++] = number_of(frame_counter_site(record, i));
+		figures[count++] = number_of(record->counters[i]);
+	}
+	message.frame = (struct message_frame){
+		record->task, frame_site(record), record->number, record->time_ns, record->duration_ns, record->heap_bytes,
+		record->heap_peak, record->allocations, record->broken, record->budget_ns, { figures, count },
+	};
+	writer_message(&writer_shared, &message, now_ns);
+}
+
+void frames_write(uint64_t now_ns)
+{
+	uint64_t count = frames_kept();
+	struct frame_record record;
+
+	/* Frames that ended while nobody inspected are no news; gaps in their numbers show that some are missing. */
+	if (!frames_are_inspected())
+		sent_count = count;
+	if (count - sent_count > LIMIT_FRAMES_KEPT)
+		sent_count = count - LIMIT_FRAMES_KEPT;
+	for (; sent_count < count; sent_count++)
+		if (frame_get(sent_count, &record))
+			write_one(&record, now_ns);
+}
+
+void frames_write_forget(void)
+{
+	sent_count = 0;
+}

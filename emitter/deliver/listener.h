@@ -1,0 +1,11 @@
+/* listener.h -- viewers that come to a listening sink. */
+#ifndef TELEM_EMITTER_DELIVER_LISTENER_H
+#define TELEM_EMITTER_DELIVER_LISTENER_H
+
+#include <stdint.h>
+
+struct sink;
+
+/* Accepts all that wait, each as a sink of its own. The flusher, not locked. */
+void listener_accept(struct sink *sink, uint64_t now_ns);
+#endif

@@ -1,0 +1,124 @@
+#include "emitter/deliver/poll.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "emitter/core/clock.h"
+#include "emitter/core/wake.h"
+#include "emitter/deliver/listener.h"
+#include "emitter/deliver/request.h"
+#include "emitter/deliver/sink.h"
+#include "emitter/deliver/sink_state.h"
+
+static struct {
+	struct pollfd fds[2 * LIMIT_SINKS + 1];
+	struct sink *sinks[2 * LIMIT_SINKS + 1];
+	nfds_t count;
+} watched;
+
+static void watch(struct sink *sink, int fd, int events)
+{
+	if (fd < 0 || events == 0)
+		return;
+	watched.fds[watched.count] = (struct pollfd){ .fd = fd, .events = (short)events };
+	watched.sinks[watched.count++] = sink;
+}
+
+static void watch_sink(struct sink *sink, uint64_t now_ns)
+{
+	enum sink_state state = sink_state(sink);
+	bool waits_for_room = sink->queue_count > 0 && !sink->is_regular;
+	int out = state == SINK_CONNECTING || waits_for_room ? POLLOUT : 0, in = 0;
+
+	if (state == SINK_LISTENING ? sink->retry_ns <= now_ns : request_is_heard(sink, now_ns))
+		in = POLLIN;
+	if (sink->fd >= 0 && sink->fd == sink->in_fd) {
+		watch(sink, sink->fd, out | in | POLLRDHUP);
+		return;
+	}
+	/* POLLERR comes unasked: the reader of a FIFO or pipe is gone. */
+	watch(sink, sink->is_regular ? -1 : sink->fd, out ? out : POLLRDHUP);
+	watch(sink, sink->in_fd, in);
+}
+
+static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
+{
+	enum sink_state state = sink_state(sink);
+
+	/* What came before may have ended it. */
+	if (!sink_is_flushers(sink) || state == SINK_OVER)
+		return;
+	if (state == SINK_CONNECTING && fd == sink->fd) {
+		sink->scheme->retry(sink, now_ns);
+	} else if (fd == sink->in_fd && (events & (POLLIN | POLLHUP | POLLERR | POLLRDHUP))) {
+		if (state == SINK_LISTENING)
+			listener_accept(sink, now_ns);
+		else if (fd != sink->fd)
+			sink->scheme->control(sink, now_ns);
+		else if (request_read(sink, fd, now_ns) != REQUEST_FINE)
+			sink_gone(sink, now_ns);
+	} else if (fd == sink->fd && (events & (POLLERR | POLLHUP))) {
+		sink_gone(sink, now_ns);
+	}
+}
+
+void poll_wait(uint64_t until_ns)
+{
+	uint64_t now_ns = clock_ns(), left = until_ns > now_ns ? until_ns - now_ns : 0;
+	struct timespec timeout = { (time_t)(left / 1000000000u), (long)(left % 1000000000u) };
+
+	watched.count = 0;
+	watch(NULL, wake_fd(), POLLIN);
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_is_flushers(&sinks[i]) && sink_state(&sinks[i]) != SINK_OVER)
+			watch_sink(&sinks[i], now_ns);
+	if (ppoll(watched.fds, watched.count, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0)
+		return;
+	now_ns = clock_ns();
+	for (nfds_t i = 0; i < watched.count; i++)
+		if (watched.fds[i].revents && !watched.sinks[i])
+			wake_clear();
+		else if (watched.fds[i].revents)
+			handle(watched.sinks[i], watched.fds[i].fd, watched.fds[i].revents, now_ns);
+}
+
+static void sooner(uint64_t *next, uint64_t when)
+{
+	if (when < *next)
+		*next = when;
+}
+
+uint64_t poll_due_ns(uint64_t now_ns)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		const struct sink *sink = &sinks[i];
+		enum sink_state state = sink_state(sink);
+
+		if (!sink_is_flushers(sink))
+			continue;
+		if (state == SINK_OVER)
+			sooner(&next, now_ns);
+		else if (sink_close_by_ns(sink))
+			sooner(&next, sink_is_leaving(sink) ? sink_close_by_ns(sink) : now_ns);
+		if (state == SINK_LISTENING ? sink->retry_ns > now_ns
+					    : state == SINK_WAITING || (sink->is_regular && state == SINK_BEHIND))
+			sooner(&next, sink->retry_ns);
+		if (sink->request_count >= LIMIT_REQUESTS_PER_S)
+			sooner(&next, sink->requests_from_ns + 1000000000u);
+	}
+	return next;
+}
+
+void poll_retry(uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+
+		if (sink_state(sink) == SINK_WAITING && !sink_close_by_ns(sink) && now_ns >= sink->retry_ns)
+			sink->scheme->retry(sink, now_ns);
+	}
+}

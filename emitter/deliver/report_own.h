@@ -1,0 +1,11 @@
+/* report_own.h -- the reporters that come with the library: malloc, the process, telemetry itself. */
+#ifndef TELEM_EMITTER_DELIVER_REPORT_OWN_H
+#define TELEM_EMITTER_DELIVER_REPORT_OWN_H
+
+#include <stdint.h>
+
+/* A new round: says what has no single path. The flusher, not locked. */
+void report_own(void);
+/* Bytes that malloc() has given out. */
+int64_t report_malloc_allocated(void);
+#endif

@@ -1,0 +1,222 @@
+#include "emitter/deliver/sink_state.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emitter/core/lock.h"
+#include "emitter/core/memory.h"
+#include "emitter/deliver/lease.h"
+#include "emitter/deliver/sink.h"
+#include "emitter/deliver/sink_queue.h"
+#include "emitter/record/frame.h"
+
+struct sink sinks[LIMIT_SINKS];
+uint32_t sinks_attended;
+
+/* ---- states ---- */
+
+enum change { CONNECTS, READY, GREETED, LOST, GONE, LEAVES, SAID_BYE, CHANGE_COUNT };
+
+/* SINK_FREE: it does not happen. Of GONE, what is SINK_OVER here is SINK_WAITING for a sink that
+ * can try again and need not go. */
+static const uint8_t next_state[CHANGE_COUNT][SINK_STATE_COUNT] = {
+	[CONNECTS] = { [SINK_WAITING] = SINK_CONNECTING },
+	[READY] = { [SINK_WAITING] = SINK_NEW, [SINK_CONNECTING] = SINK_NEW },
+	[GREETED] = { [SINK_DUMP] = SINK_DUMP, [SINK_NEW] = SINK_STREAMING, [SINK_STREAMING] = SINK_STREAMING,
+		      [SINK_BEHIND] = SINK_STREAMING, [SINK_LEAVING_BEHIND] = SINK_LEAVING },
+	[LOST] = { [SINK_DUMP] = SINK_DUMP_BROKEN, [SINK_DUMP_BROKEN] = SINK_DUMP_BROKEN, [SINK_STREAMING] = SINK_BEHIND,
+		   [SINK_BEHIND] = SINK_BEHIND, [SINK_LEAVING] = SINK_LEAVING_BEHIND,
+		   [SINK_LEAVING_BEHIND] = SINK_LEAVING_BEHIND, [SINK_SAID_BYE] = SINK_SAID_BYE },
+	[GONE] = { [SINK_DUMP] = SINK_DUMP_BROKEN, [SINK_DUMP_BROKEN] = SINK_DUMP_BROKEN, [SINK_WAITING] = SINK_OVER,
+		   [SINK_CONNECTING] = SINK_OVER, [SINK_NEW] = SINK_OVER, [SINK_STREAMING] = SINK_OVER,
+		   [SINK_BEHIND] = SINK_OVER, [SINK_LEAVING] = SINK_OVER, [SINK_LEAVING_BEHIND] = SINK_OVER,
+		   [SINK_SAID_BYE] = SINK_OVER },
+	[LEAVES] = { [SINK_WAITING] = SINK_OVER, [SINK_LISTENING] = SINK_OVER, [SINK_CONNECTING] = SINK_OVER,
+		     [SINK_NEW] = SINK_OVER, [SINK_STREAMING] = SINK_LEAVING, [SINK_BEHIND] = SINK_LEAVING_BEHIND,
+		     [SINK_LEAVING] = SINK_LEAVING, [SINK_LEAVING_BEHIND] = SINK_LEAVING_BEHIND,
+		     [SINK_SAID_BYE] = SINK_SAID_BYE, [SINK_OVER] = SINK_OVER },
+	[SAID_BYE] = { [SINK_LEAVING] = SINK_SAID_BYE, [SINK_LEAVING_BEHIND] = SINK_SAID_BYE },
+};
+
+static void set_state(struct sink *sink, enum sink_state state)
+{
+	__atomic_store_n(&sink->state, state, __ATOMIC_RELEASE);
+}
+
+static void happens(struct sink *sink, enum change change)
+{
+	enum sink_state next = (enum sink_state)next_state[change][sink_state(sink)];
+
+	assert(next != SINK_FREE);
+	if (change == GONE && next == SINK_OVER && !sink_is_leaving(sink) && sink->scheme && sink->scheme->retry)
+		next = SINK_WAITING;
+	set_state(sink, next);
+}
+
+void sink_connects(struct sink *sink) { happens(sink, CONNECTS); }
+void sink_greeted(struct sink *sink) { happens(sink, GREETED); }
+void sink_leaves(struct sink *sink) { happens(sink, LEAVES); }
+void sink_said_bye(struct sink *sink) { happens(sink, SAID_BYE); }
+
+void sink_ready(struct sink *sink)
+{
+	assert(sink->fd >= 0);
+	sink->retry_pause_ns = 0;
+	happens(sink, READY);
+}
+
+void sink_opened(struct sink *sink, enum sink_state state)
+{
+	assert(sink_state(sink) == SINK_OPENING);
+	set_state(sink, state);
+}
+
+uint32_t sinks_with_reader(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		count += sink_has_reader(&sinks[i]);
+	return count;
+}
+
+/* ---- a sink's life ---- */
+
+struct sink *sink_new(int parent)
+{
+	for (int i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+
+		if (sink_state(sink) != SINK_FREE)
+			continue;
+		/* All but the state, at which the flusher looks without the lock. */
+		memset(&sink->scheme, 0, sizeof *sink - offsetof(struct sink, scheme));
+		set_state(sink, SINK_OPENING);
+		sink->id = i;
+		sink->parent = parent;
+		sink->fd = sink->in_fd = -1;
+		sink->queue = memory_map(SINK_QUEUE_ROOM * sizeof *sink->queue);
+		if (!sink->queue) {
+			set_state(sink, SINK_FREE);
+			return NULL;
+		}
+		return sink;
+	}
+	return NULL;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void sink_watch(struct sink *sink, unsigned what, bool on)
+{
+	uint8_t bit = (uint8_t)(1u << what);
+
+	if (on != !!(sink->watched & bit))
+		frames_watch(true, what, on);
+	sink->watched = (uint8_t)(on ? sink->watched | bit : sink->watched & ~bit);
+}
+
+static void unwatch(struct sink *sink)
+{
+	for (unsigned what = 0; what < WATCH_COUNT; what++)
+		sink_watch(sink, what, false);
+}
+
+void sink_retry_later(struct sink *sink, uint64_t now_ns)
+{
+	/* 100 ms, 200 ms, ... 2 s */
+	sink->retry_pause_ns = sink->retry_pause_ns ? sink->retry_pause_ns * 2 : 100000000;
+	if (sink->retry_pause_ns > 2000000000)
+		sink->retry_pause_ns = 2000000000;
+	sink->retry_ns = now_ns + sink->retry_pause_ns;
+}
+
+void sink_gone(struct sink *sink, uint64_t now_ns)
+{
+	queue_drop(sink);
+	unwatch(sink);
+	lock_take();
+	leases_drop(sink);
+	lock_release();
+	if (sink->in_fd == sink->fd)
+		sink->in_fd = -1;
+	close_fd(&sink->fd);
+	if (sink->decoder)
+		decoder_reset(sink->decoder);
+	sink_retry_later(sink, now_ns);
+	happens(sink, GONE);
+	pool_trim();
+}
+
+void sink_free(struct sink *sink)
+{
+	queue_drop(sink);
+	unwatch(sink);
+	if (sink->scheme && sink->scheme->close)
+		sink->scheme->close(sink);
+	if (sink->in_fd != sink->fd)
+		close_fd(&sink->in_fd);
+	close_fd(&sink->fd);
+	memory_unmap(sink->decoder, decoder_bytes());
+	memory_unmap(sink->queue, SINK_QUEUE_ROOM * sizeof *sink->queue);
+	sink_close_by(sink, 0);
+	set_state(sink, SINK_FREE);
+}
+
+void sinks_forget(void)
+{
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+
+		if (sink_state(sink) == SINK_FREE)
+			continue;
+		if (sink->in_fd != sink->fd)
+			close_fd(&sink->in_fd);
+		close_fd(&sink->fd);
+		unwatch(sink);
+		memory_unmap(sink->queue, SINK_QUEUE_ROOM * sizeof *sink->queue);
+		memory_unmap(sink->decoder, decoder_bytes());
+		set_state(sink, SINK_FREE);
+	}
+}
+
+/* ---- blocks ---- */
+
+void sink_push(struct sink *sink, struct block_buffer *block, bool is_private)
+{
+	if (!is_private)
+		sink->taken += block->event_count;
+	/* One that is behind gets nothing but its next greeting. */
+	if (is_private ? queue_push(sink, block, SINK_QUEUE_ROOM)
+		       : sink_state(sink) != SINK_BEHIND && queue_push(sink, block, LIMIT_QUEUE_BLOCKS))
+		return;
+	happens(sink, LOST);
+	if (!is_private)
+		sink->dropped += block->event_count;
+}
+
+void sink_write(struct sink *sink, uint64_t now_ns)
+{
+	if (sink->is_regular && sink->retry_ns > now_ns)
+		return;
+	switch (queue_write(sink)) {
+	case QUEUE_FINE:
+		break;
+	case QUEUE_BROKEN:
+		sink_gone(sink, now_ns);
+		break;
+	case QUEUE_DISK_FULL:
+		/* The file is a good recording up to its last whole block; writing is tried again later. */
+		queue_drop(sink);
+		sink->retry_ns = now_ns + 1000000000;
+		happens(sink, LOST);
+		break;
+	}
+}

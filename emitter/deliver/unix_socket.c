@@ -1,0 +1,86 @@
+#include "emitter/deliver/unix_socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int address_of(const char *path, struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof address->sun_path)
+		return -ENAMETOOLONG;
+	strcpy(address->sun_path, path);
+	return 0;
+}
+
+/* Does somebody listen at path? 1: yes, and *pid is who, or 0; 0: no; or a negative errno. */
+static int listener_of(const struct sockaddr_un *address, pid_t *pid)
+{
+	struct ucred peer = { 0 };
+	socklen_t length = sizeof peer;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), result = 1;
+
+	*pid = 0;
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0) {
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0)
+			*pid = peer.pid;
+	} else if (errno == ECONNREFUSED || errno == ENOENT) {
+		result = 0;
+	} else if (errno != EAGAIN) {
+		result = -errno;
+	}
+	close(fd);
+	return result;
+}
+
+/* Removes a socket that nobody listens on, if it is of this user. */
+static int remove_stale(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return -EADDRINUSE;
+	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int unix_listen(const char *path)
+{
+	struct sockaddr_un address;
+	pid_t pid;
+	int fd, err = address_of(path, &address);
+
+	if (err < 0)
+		return err;
+	err = listener_of(&address, &pid);
+	if (err != 0)
+		return err > 0 ? pid == getpid() ? -EBUSY : -EADDRINUSE : err;
+	err = remove_stale(path);
+	if (err < 0)
+		return err;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	/* Before bind(): the file is made with these rights, whatever the umask. */
+	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 16) < 0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+void unix_remove_dead(const char *path)
+{
+	struct sockaddr_un address;
+	pid_t listener;
+
+	if (address_of(path, &address) == 0 && listener_of(&address, &listener) == 0)
+		remove_stale(path);
+}

@@ -1,0 +1,24 @@
+/* level.h -- the levels in force: of classes, of sites, and at each place.
+ *
+ * A site's level is what a viewer leased for it, else its own, else its class's; a class's is what
+ * a viewer leased, else its own. Locked. */
+#ifndef TELEM_EMITTER_RECORD_LEVEL_H
+#define TELEM_EMITTER_RECORD_LEVEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct site_entry;
+
+/* Who changed the level of a site last. */
+extern char levels_changed_by[64] __attribute__((visibility("hidden")));
+
+/* Puts own and leased levels in force at every site, and wakes the flusher, which sends them. by
+ * says who wanted it. */
+void levels_apply(const char *by);
+uint8_t level_in_force(const struct site_entry *site);
+/* Writes a site's level to its places, and whether handlers wait there. */
+void level_renew_places(uint32_t site);
+/* Is anything at level all? */
+bool level_is_all_somewhere(void);
+#endif

@@ -1,0 +1,20 @@
+/* price.h -- what an event costs the program, by kind and level, in picoseconds.
+ *
+ * The prices are measured once, at the first reader (deliver/cost.c), and read while shards are
+ * folded and costs are reported. Locked. */
+#ifndef TELEM_EMITTER_RECORD_PRICE_H
+#define TELEM_EMITTER_RECORD_PRICE_H
+
+#include <stdint.h>
+
+#include "emitter/core/api.h"
+#include "protocol/message.h"
+
+typedef uint32_t price_table[SITE_KIND_COUNT][LEVEL_ALL + 1];
+
+/* 0: not measured. */
+uint32_t price_ps(unsigned kind, unsigned level);
+void prices_set(const price_table measured);
+/* What the events of a cell that were streamed have cost beyond level sum. */
+uint64_t price_of_streaming_ps(const struct telem_cell *cell, unsigned kind);
+#endif

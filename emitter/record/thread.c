@@ -1,0 +1,278 @@
+#include "emitter/record/thread.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emitter/core/lock.h"
+#include "emitter/core/memory.h"
+#include "emitter/core/settings.h"
+#include "emitter/record/heap.h"
+#include "emitter/record/ring.h"
+#include "emitter/record/sample.h"
+#include "emitter/record/task.h"
+
+struct thread_table thread_table;
+
+__thread struct thread *my_thread __attribute__((tls_model("initial-exec")));
+/* The thread's destructor has run: what it records after that goes to the shared shard. */
+static __thread bool is_over __attribute__((tls_model("initial-exec")));
+/* This thread was beyond the limits so many events ago: it asks again now and then. */
+static __thread uint32_t refused_count __attribute__((tls_model("initial-exec")));
+#define EVENTS_REFUSED 1024u
+
+static pthread_key_t exit_key;
+static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+static bool has_exit_key;
+static void (*on_end)(void);         /* atomic */
+
+/* The counters whose sums threads carry along. */
+static uint32_t carried_sites[LIMIT_FRAME_COUNTERS], carried_count;
+
+void thread_on_end(void (*hook)(void))
+{
+	__atomic_store_n(&on_end, hook, __ATOMIC_RELEASE);
+}
+
+/* ---- shards, and counters that are carried from one to the next ---- */
+
+static void leave(struct thread *thread, struct shard *shard)
+{
+	struct shard **link;
+
+	for (uint32_t i = 0; i < carried_count; i++)
+		if (carried_sites[i] < shard->cell_count)
+			thread->carried[i] += shard->cells[carried_sites[i]].sum;
+	for (link = &thread->shards; *link != shard; link = &(*link)->next)
+		;
+	*link = shard->next;
+	shard_leave(shard);
+}
+
+static bool is_entered(const struct thread *thread, const struct shard *shard)
+{
+	for (uint32_t i = 0; i <= thread->depth; i++)
+		if (thread->stack[i] == shard)
+			return true;
+	return false;
+}
+
+struct shard *thread_shard_in(struct thread *thread, struct task *task)
+{
+	struct shard *shard, *next;
+
+	/* What this thread no longer works for is its to give back. */
+	for (shard = thread->shards; shard; shard = next) {
+		next = shard->next;
+		if (shard->task->has_ended && !is_entered(thread, shard))
+			leave(thread, shard);
+	}
+	shard = shard_take(task);
+	if (shard) {
+		shard->next = thread->shards;
+		thread->shards = shard;
+	}
+	return shard;
+}
+
+int thread_carry(uint32_t site)
+{
+	uint32_t which = 0;
+
+	while (which < carried_count && carried_sites[which] != site)
+		which++;
+	if (which == LIMIT_FRAME_COUNTERS)
+		return -ENOSPC;
+	if (which == carried_count) {
+		carried_sites[which] = site;
+		__atomic_store_n(&carried_count, carried_count + 1, __ATOMIC_RELEASE);
+	}
+	return (int)which;
+}
+
+uint32_t thread_carried_site(uint32_t which)
+{
+	return carried_sites[which];
+}
+
+uint64_t thread_carried_sum(const struct thread *thread, uint32_t which)
+{
+	uint64_t sum = thread->carried[which];
+	uint32_t site = carried_sites[which];
+
+	for (const struct shard *shard = thread->shards; shard; shard = shard->next)
+		if (site < shard->cell_count)
+			sum += __atomic_load_n(&shard->cells[site].sum, __ATOMIC_RELAXED);
+	return sum;
+}
+
+/* ---- a thread's life ---- */
+
+/* It is in no handler: it has ended, or was the parent's. */
+static void leave_handlers(struct thread *thread)
+{
+	for (uint32_t i = 0; i < LIMIT_HANDLER_DEPTH; i++)
+		__atomic_store_n(&thread->inside[i], NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->dispatch_epoch, 0, __ATOMIC_RELEASE);
+}
+
+static void thread_exit(void *arg)
+{
+	struct thread *thread = arg;
+	void (*hook)(void);
+
+	heap_publish();
+	is_over = true;
+	my_thread = NULL;
+	telem_thread_ = (struct telem_thread_){ 0 };
+	lock_take();
+	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
+	thread->depth = 0;
+	while (thread->shards)
+		leave(thread, thread->shards);
+	leave_handlers(thread);
+	thread->has_ended = true;        /* the flusher empties the ring, then frees it */
+	thread_table.ended_count++;
+	lock_release();
+	hook = __atomic_load_n(&on_end, __ATOMIC_ACQUIRE);
+	if (hook)
+		hook();
+}
+
+static void make_exit_key(void)
+{
+	has_exit_key = pthread_key_create(&exit_key, thread_exit) == 0;
+}
+
+/* This code may be unloaded now; no thread's end must come here any more. */
+__attribute__((destructor)) static void delete_exit_key(void)
+{
+	if (has_exit_key)
+		pthread_key_delete(exit_key);
+	has_exit_key = false;
+}
+
+static struct thread *thread_take(void)
+{
+	struct thread *thread;
+
+	for (thread = thread_table.first; thread; thread = thread->next)
+		if (thread->is_free)
+			return thread;
+	thread = memory_map(sizeof *thread);
+	if (thread) {
+		thread->is_free = true;
+		thread->next = thread_table.first;
+		/* The flusher walks the list under the lock. */
+		thread_table.first = thread;
+	}
+	return thread;
+}
+
+static struct thread *attach(void)
+{
+	char name[32] = "";
+	struct thread *thread;
+	struct task *task;
+	struct shard *shard;
+
+	pthread_once(&exit_key_once, make_exit_key);
+	if (!has_exit_key)
+		return NULL;
+	prctl(PR_GET_NAME, name);
+	lock_take();
+	thread = thread_take();
+	task = thread ? task_make(name, (pid_t)syscall(SYS_gettid)) : NULL;
+	if (task) {
+		thread->is_free = thread->has_ended = false;
+		thread->depth = 0;
+		memset(thread->frames, 0, sizeof thread->frames);
+		thread_table.count++;
+	}
+	shard = task ? thread_shard_in(thread, task) : NULL;
+	lock_release();
+	if (!task)
+		return NULL;
+	if (!shard || pthread_setspecific(exit_key, thread) != 0) {
+		lock_take();
+		task->has_ended = true;
+		if (shard)
+			leave(thread, shard);
+		else
+			task_left(task);
+		thread->is_free = true;
+		thread_table.count--;
+		lock_release();
+		return NULL;
+	}
+	thread->stack[0] = shard;
+	if (thread->ring)
+		ring_task(thread->ring, task->id);
+	return thread;
+}
+
+struct thread *thread_self(void)
+{
+	if (!my_thread && !is_over && !thread_is_inside && settings_is_running() && refused_count++ % EVENTS_REFUSED == 0) {
+		thread_is_inside++;
+		my_thread = attach();
+		if (my_thread) {
+			telem_thread_.ring = my_thread->ring;
+			telem_thread_.unsampled = sample_distance();
+			shard_enter(my_thread->stack[0]);
+			refused_count = 0;
+		}
+		thread_is_inside--;
+	}
+	return my_thread;
+}
+
+void thread_retire(struct thread *thread)
+{
+	assert(thread->has_ended);
+	assert(!thread->shards);
+	if (thread->ring)
+		ring_reset(thread->ring);
+	thread->has_ended = false;
+	thread->is_free = true;
+	thread_table.ended_count--;
+	thread_table.count--;
+}
+
+void thread_forget(void)
+{
+	my_thread = NULL;
+	thread_is_inside = 0;
+	refused_count = 0;
+	telem_thread_ = (struct telem_thread_){ 0 };
+	if (has_exit_key)
+		pthread_setspecific(exit_key, NULL);
+}
+
+void threads_forget(void)
+{
+	struct shard *shard, *next;
+
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next) {
+		for (shard = thread->shards; shard; shard = next) {
+			next = shard->next;
+			shard_forget(shard);
+		}
+		thread->shards = NULL;
+		leave_handlers(thread);
+		thread->is_free = true;
+		thread->has_ended = false;
+		if (thread->ring) {
+			ring_reset(thread->ring);
+			thread->ring->first = thread->ring->head;
+		}
+	}
+	for (struct task *task = task_table.first; task; task = task->next)
+		if (task->unowned)
+			shard_forget(task->unowned);
+	thread_table.count = thread_table.ended_count = 0;
+}
