@@ -44,12 +44,11 @@ $(B)/guest/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(GUEST) $(NDEBUG) -c $< -o $@
 GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode histogram message recording)
 GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*/*.c))
-# All but what an event passes through is made small; it, and what the flusher alone runs, has no tables to unwind by, for
-# nothing is thrown or cancelled through it.
-COLD = $(filter-out $(addprefix %/,$(addsuffix .o,block crc32c dispatch drain record ring)),$(GUEST_PROTOCOL) $(GUEST_EMITTER))
+# What an event passes through is made fast, all else small: the program's caches are not ours. Nothing is thrown or
+# cancelled through the small parts, so they need no tables to unwind by.
+HOT = $(addprefix %/,$(addsuffix .o,record/dispatch record/heap record/record record/ring deliver/drain protocol/block protocol/crc32c))
 SMALL := $(shell $(CC) -Oz -E -x c /dev/null >/dev/null 2>&1 && echo -Oz || echo -Os)
-$(COLD): GUEST += $(SMALL)
-$(COLD) $(addprefix $(B)/guest/,protocol/block.o protocol/crc32c.o emitter/deliver/drain.o): GUEST += -fno-asynchronous-unwind-tables
+$(filter-out $(HOT),$(GUEST_PROTOCOL) $(GUEST_EMITTER)): GUEST += $(SMALL) -fno-asynchronous-unwind-tables
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)
