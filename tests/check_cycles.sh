@@ -42,7 +42,7 @@ for f in ORDER:
     inside = {a: {b for b in graph[a] if folder(b) == f} for a in graph if folder(a) == f}
     reached = {a: reach(a, inside) for a in inside}
     cycle = max(([b for b in reached[a] if a in reached[b]] for a in sorted(inside)), key=len, default=[])
-    print(f"{f}: {len(inside)} objects, the largest cycle has {len(cycle)}" + (": " + " ".join(sorted(cycle)) if cycle else ""))
+    print(f"{f}: {len(inside)} objects, the largest cycle has {len(cycle)}", *sorted(cycle))
 sys.exit(1 if offences else 0)
 '
 }

@@ -10,7 +10,7 @@
 #include "emitter/core/wake.h"
 #include "protocol/limits.h"
 
-/* TAKEN: by the thread that waited for it. */
+/* In TAKEN, the thread that waited for the answer owns the request. */
 enum state { IDLE, FILLED_IN, WANTED, BEING_WRITTEN, DONE, TAKEN };
 #define WAIT_NS 5000000000u
 #define SOON_NS 60000000000u

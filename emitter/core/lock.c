@@ -9,7 +9,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t flushed;
 
 __thread int thread_is_inside __attribute__((tls_model("initial-exec")));
-/* What this thread's was before it took the lock. */
+/* The cancel state that this thread had before it took the lock. */
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 
 void lock_take(void)

@@ -24,10 +24,10 @@ struct proc_stat proc_stat(void)
 	const char *at = proc_read("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
 	unsigned long long threads = 0, start = 0, pages = 0;
 
-	/* Fields 20, 22 and 24; the name before may have any characters. */
+	/* The fields are 20, 22 and 24. The name of the program stands before them and may hold any characters. */
 	if (at)
-		sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %llu %*d %llu %*u %llu",
-		       &threads, &start, &pages);
+		sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+		       "%llu %*d %llu %*u %llu", &threads, &start, &pages);
 	stat.thread_count = threads;
 	stat.start_ns = start * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK));
 	stat.rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -62,7 +62,7 @@ static void end_recording(struct sink *sink)
 	}
 }
 
-/* When its queue has left, goodbye, which so knows what was delivered; then its end. Locked on
+/* The goodbye follows when the queue has left, so that it knows what was delivered; then the sink ends. Locked on
  * entry and exit. */
 static void step(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {

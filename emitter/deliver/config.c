@@ -10,10 +10,12 @@
 #include "emitter/deliver/dump.h"
 #include "emitter/record/site.h"
 
-/* A number and a unit out of the table; false when it is none. */
+/* Reads a number and a unit out of the table; false when the text is none. */
 struct unit { const char *name; uint64_t factor; };
 
-static const struct unit time_units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { 0, 0 } };
+static const struct unit time_units[] = {
+	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { 0, 0 }
+};
 static const struct unit byte_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { 0, 0 } };
 static const struct unit count_units[] = { { "", 1 }, { "k", 1000 }, { "M", 1000000 }, { 0, 0 } };
 
@@ -40,7 +42,7 @@ static int parse_level(const char *text)
 	return -1;
 }
 
-/* "1/100": 100. */
+/* Reads "1/100" as 100. */
 static bool parse_share(const char *text, uint32_t *out)
 {
 	char *end;
@@ -50,7 +52,7 @@ static bool parse_share(const char *text, uint32_t *out)
 	return number > 0 && number <= UINT32_MAX && *end == '\0' && text[2] != '-';
 }
 
-/* "10k/s" */
+/* Reads "10k/s" as 10000. */
 static bool parse_rate(char *text, uint64_t *out)
 {
 	char *slash = strchr(text, '/');
@@ -61,7 +63,7 @@ static bool parse_rate(char *text, uint64_t *out)
 	return parse_quantity(text, count_units, out) && *out > 0;
 }
 
-/* CLASS=LEVEL,keep=1/N,limit=N/s; all parts may be missing. */
+/* Reads CLASS=LEVEL,keep=1/N,limit=N/s, of which every part may be missing. */
 static int set_class(const char *name, char *value)
 {
 	char *save = NULL;
@@ -88,7 +90,7 @@ static int set_class(const char *name, char *value)
 	return 0;
 }
 
-/* CLASS.NAME=LEVEL, or 1/N for a span: of a site that is there. */
+/* Reads CLASS.NAME=LEVEL, or 1/N for a span, of a site that is registered. */
 static int set_site(const char *name, const char *value)
 {
 	int level = parse_level(value), id = site_find(name, level < 0 ? SITE_SPAN : 0u);
@@ -170,7 +172,9 @@ int config_apply(struct config *config, const char *string)
 		if (equals)
 			*equals = '\0';
 		if (!equals || set_one(config, setting, equals + 1) < 0) {
-			error_set("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
+			error_set("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS "
+				  "CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M "
+				  "policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
 				      setting, equals ? "=" : "", equals ? equals + 1 : "");
 			result = -EINVAL;
 		}

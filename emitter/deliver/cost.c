@@ -74,18 +74,18 @@ static void measure_all(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	my_thread = NULL;
 	telem_thread_ = (struct telem_thread_){ .cells = &cell, .cell_count = 1, .ring = ring, .heap_step = INT32_MAX };
-	/* Kind 0 does nothing: what the loop itself takes. */
+	/* Kind 0 records nothing: it measures what the loop itself takes. */
 	for (uint8_t kind = 0; ring && buckets && kind <= SITE_LOG; kind++)
 		for (uint8_t level = LEVEL_SUM; level <= LEVEL_ALL; level++) {
-			struct telem_site site = { .level = level, .kind = kind, .cls = &telem_class_telem, .name = "price",
-						   .file = "", .detail = TELEM_DEBUG };
+			struct telem_site site = { .level = level, .kind = kind, .cls = &telem_class_telem,
+						   .name = "price", .file = "", .detail = TELEM_DEBUG };
 
 			if (kind == SITE_EVENT)
 				site.fields_known = 1;
 			cell = (struct telem_cell){ .buckets = buckets, .max = kind <= SITE_VALUE ? UINT64_MAX : 0 };
 			measured[kind][level] = measure(&site, ring);
-			if (kind)
-				measured[kind][level] -= measured[0][level] < measured[kind][level] ? measured[0][level] : 0;
+			if (kind && measured[0][level] < measured[kind][level])
+				measured[kind][level] -= measured[0][level];
 		}
 	telem_thread_ = before;
 	my_thread = thread;

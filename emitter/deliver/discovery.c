@@ -97,7 +97,7 @@ int discovery_open(void)
 	remove_all_stale(directory);
 	snprintf(path, sizeof path, "%s/%d.sock", directory, (int)getpid());
 	fd = unix_listen(path);
-	if (fd == -EADDRINUSE) {        /* a process of another PID namespace has our number */
+	if (fd == -EADDRINUSE) {        /* a process of another PID namespace has the same number */
 		snprintf(path, sizeof path, "%s/%d-%llu.sock", directory, (int)getpid(),
 			 (unsigned long long)stream.start_ns);
 		fd = unix_listen(path);

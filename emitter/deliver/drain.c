@@ -24,7 +24,7 @@ static uint64_t time_of(uint64_t word, uint64_t now_ticks)
 	return clock_ns_of(back >> (RING_TIME_BITS - 1) ? now_ticks + (mask + 1 - back) : now_ticks - back);
 }
 
-/* Without the character at the end of a cut text that is not all there. */
+/* Returns the length without a last character that the cut has split. */
 static uint32_t whole_characters(const char *text, uint32_t length)
 {
 	for (uint32_t back = 1; back <= 3 && back <= length; back++) {
@@ -49,7 +49,8 @@ static bool write_log(struct writer *writer, const struct task *task, uint32_t s
 	bytes -= sizeof folded;
 	cut = bytes > LIMIT_TEXT_BYTES;
 	message.log = (struct message_log){ (uint64_t)task->id, site, time_ns, site_table.rows[site].detail,
-					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes }, cut, folded };
+					    { text, cut ? whole_characters(text, LIMIT_TEXT_BYTES) : (uint32_t)bytes },
+					    cut, folded };
 	return writer_message(writer, &message, now_ns);
 }
 
@@ -67,14 +68,15 @@ static bool write_record(struct writer *writer, const struct task *task, uint32_
 
 		memcpy(&bits, payload + 8 + (size_t)i * 8, 8);
 		values[i] = (struct number){ bits, type == TELEM_FIELD_DOUBLE_ ? NUMBER_DOUBLE
-					     : type == TELEM_FIELD_INT_ && (int64_t)bits < 0 ? NUMBER_INT : NUMBER_UINT };
+					     : type == TELEM_FIELD_INT_ && (int64_t)bits < 0 ? NUMBER_INT
+											     : NUMBER_UINT };
 	}
 	message.record = (struct message_record){ (uint64_t)task->id, site, time_ns, { values, count } };
 	return writer_message(writer, &message, now_ns);
 }
 
-bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record, uint64_t now_ticks,
-		 uint64_t now_ns)
+bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record,
+		 uint64_t now_ticks, uint64_t now_ns)
 {
 	uint64_t words[2], time_ns;
 	uint32_t site;
@@ -90,7 +92,7 @@ bool write_event(struct writer *writer, const struct task *task, uint64_t seq, c
 	return write_record(writer, task, site, time_ns, record, words[1], now_ns);
 }
 
-/* One record of a ring into the stream; or, while nobody listens, into the books only. */
+/* Puts one record of a ring into the stream; or, while no reader is there, only into the books. */
 static void take_event(struct task *task, const uint8_t *record, uint64_t now_ticks, uint64_t now_ns, bool discard)
 {
 	uint64_t word;
@@ -150,11 +152,11 @@ static uint32_t run_encode(struct run *run, const struct task *task, const uint8
 		uint64_t word = ring_word(records), value = ring_word(records + 8), ticks = (word - base) >> 16;
 		uint32_t site = (uint32_t)word & 0xffff;
 
-		/* Or one that the batch is too old, young or narrow for. */
+		/* The batch also ends at an event whose time or value does not fit into it. */
 		if (!is_plain(word) || ticks > ticks_most || (!wide && value >> 32))
 			break;
 		out = batch_put(out, wide, site, ticks * rate >> 32, value);
-		/* Not one by one: each would wait for the one before to be stored. */
+		/* They are not counted one by one: each addition would wait for the store before it. */
 		if (sites[site].class_id != class_id) {
 			run_count(run, class_id, in_class);
 			class_id = sites[site].class_id;
@@ -224,8 +226,10 @@ uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool disca
 			done += plain;
 			continue;
 		}
-		/* One plain event opens a batch; else many are taken, for where tasks change, or payloads come, they come often. */
-		bytes = ring_take(ring, taken, is_plain(ring_word(records)) && !discard ? RING_SLOT_BYTES : sizeof taken);
+		/* One plain event opens a batch. Otherwise many are taken, because where one task change or payload
+		 * comes, more come. */
+		bytes = ring_take(ring, taken,
+				  is_plain(ring_word(records)) && !discard ? RING_SLOT_BYTES : sizeof taken);
 		drain_copied(ring, bytes, now_ticks, now_ns, discard);
 		done += bytes;
 	}

@@ -24,6 +24,6 @@ void drain_discard(void);
 void drain_ended(void);
 /* One record as it lies in a ring (not of site 0), of which seq came before from its task.
  * Locked. False: no memory for a block. */
-bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record, uint64_t now_ticks,
-		 uint64_t now_ns);
+bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record,
+		 uint64_t now_ticks, uint64_t now_ns);
 #endif

@@ -56,7 +56,7 @@ static int create(char path[LIMIT_PATH_BYTES])
 		if (snprintf(path, LIMIT_PATH_BYTES, "%s/%s.%d.%d.telem", directory, name, (int)getpid(), i) >=
 		    LIMIT_PATH_BYTES)
 			return -ENAMETOOLONG;
-		/* Never over what is there. */
+		/* An existing file is never overwritten. */
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
 			return -errno;
@@ -122,7 +122,7 @@ static void write_rings(struct dump *dump, uint64_t now_ns)
 		const struct ring *ring = thread->ring;
 		size_t room = ring ? ring_segment_bytes(ring) : 0;
 		uint8_t *segment = room ? memory_map(room) : NULL;
-		/* What comes from now on is not waited for. */
+		/* Events that are recorded from now on are not waited for. */
 		uint64_t position = 0, end = ring ? __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) : 0;
 		uint32_t bytes;
 
@@ -266,8 +266,10 @@ void dump_begin(void)
 {
 	const char *temporary = secure_getenv("TMPDIR");
 
-	if (!directory[0])
-		dump_set_directory(temporary && *temporary && strlen(temporary) < sizeof directory ? temporary : "/tmp");
+	if (directory[0])
+		return;
+	if (!temporary || !*temporary || dump_set_directory(temporary) < 0)
+		dump_set_directory("/tmp");
 }
 
 int telem_dump_directory(const char *path)
@@ -301,7 +303,7 @@ static void on_fatal(int number, siginfo_t *info, void *context)
 		if (dump_request_wait(reason))
 			dump_request_end();
 	}
-	/* Then comes what would have come without us. A fault comes by itself when its instruction is tried again. */
+	/* Now the signal has its usual effect. A fault comes by itself when its instruction is tried again. */
 	sigaction(number, &former[number], NULL);
 	if (!comes_again)
 		raise(number);
@@ -330,7 +332,7 @@ int telem_dump_on_signal(int number)
 	return result;
 }
 
-/* This code may be unloaded now. */
+/* After this, the code of the handler may be unloaded. */
 __attribute__((destructor)) static void give_signals_back(void)
 {
 	struct sigaction now;

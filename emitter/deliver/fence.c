@@ -44,8 +44,8 @@ void fence_set(uint64_t block_number)
 
 static bool holds_up(const struct sink *sink)
 {
-	return sink_has_reader(sink) && sink->queue_count > 0 && sink->queue[sink->queue_head]->number <= under_way_block &&
-	       !(sink->is_regular && sink->retry_ns);
+	return sink_has_reader(sink) && sink->queue_count > 0 &&
+	       sink->queue[sink->queue_head]->number <= under_way_block && !(sink->is_regular && sink->retry_ns);
 }
 
 void fence_pass(void)

@@ -18,8 +18,9 @@ static void write_one(const struct frame_record *record, uint64_t now_ns)
 		figures[count++] = number_of(record->counters[i]);
 	}
 	message.frame = (struct message_frame){
-		record->task, frame_site(record), record->number, record->time_ns, record->duration_ns, record->heap_bytes,
-		record->heap_peak, record->allocations, record->broken, record->budget_ns, { figures, count },
+		record->task, frame_site(record), record->number, record->time_ns, record->duration_ns,
+		record->heap_bytes, record->heap_peak, record->allocations, record->broken, record->budget_ns,
+		{ figures, count },
 	};
 	writer_message(&writer_shared, &message, now_ns);
 }

@@ -56,7 +56,8 @@ static void write_site(struct writer *writer, uint32_t id, uint64_t now_ns)
 	for (uint32_t i = 0; i < entry->field_count; i++)
 		fields[i] = text_of(entry->fields[i]);
 	message.site = (struct message_site){
-		id, entry->class_id, entry->kind, entry->unit, entry->detail, text_of(entry->name), text_of(entry->file),
+		id, entry->class_id, entry->kind, entry->unit, entry->detail, text_of(entry->name),
+		text_of(entry->file),
 		entry->line, entry->level, entry->own_level, { fields, entry->field_count },
 		entry->skip_mask + 1ull,
 	};
@@ -81,10 +82,10 @@ void greet_task(struct writer *writer, const struct task *task, bool ended, uint
 
 static void write_level(uint32_t class_id, uint32_t site, uint8_t level, uint8_t own_level, uint64_t now_ns)
 {
+	uint64_t leases = site ? site_table.rows[site].leased_level != LEVEL_NONE : lease_count((uint8_t)class_id);
+	const char *by = site ? levels_changed_by : class_table.rows[class_id].level_by;
 	struct message message = { .kind = KIND_LEVEL,
-				   .level = { now_ns, class_id, site, level, own_level,
-					      site ? site_table.rows[site].leased_level != LEVEL_NONE : lease_count((uint8_t)class_id),
-					      text_of(site ? levels_changed_by : class_table.rows[class_id].level_by) } };
+				   .level = { now_ns, class_id, site, level, own_level, leases, text_of(by) } };
 
 	writer_message(&writer_shared, &message, now_ns);
 }
@@ -93,7 +94,7 @@ void greet(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	struct writer writer = { .sink = sink };
 
-	/* What was taken before stays before, in the books as in the stream. */
+	/* Events that were taken before the greeting go out before it, in the books as in the stream. */
 	writer_seal(&writer_shared);
 	if (sink_state(sink) == SINK_NEW || sink_state(sink) == SINK_DUMP) {
 		sink->before = stream.taken;
@@ -106,7 +107,7 @@ void greet(struct sink *sink, uint64_t tick, uint64_t now_ns)
 		struct message message;
 		uint64_t offset = sink->recording.offset;
 
-		/* What is queued lies before it in the file. */
+		/* Blocks that are queued will lie before it in the file. */
 		for (uint32_t i = 0; i < sink->queue_count; i++)
 			sink->recording.offset += sink->queue[(sink->queue_head + i) % SINK_QUEUE_ROOM]->length;
 		recording_index(&sink->recording, now_ns, &message);
@@ -194,7 +195,8 @@ void greet_new(uint64_t tick, uint64_t now_ns)
 
 static bool is_due(const struct sink *sink, bool all, uint64_t now_ns)
 {
-	bool is_time = sink->wants_sync || sync_wanted || (sink->is_regular ? recording_is_due(&sink->recording, now_ns) : all);
+	bool is_time = sink->wants_sync || sync_wanted ||
+		       (sink->is_regular ? recording_is_due(&sink->recording, now_ns) : all);
 
 	switch (sink_state(sink)) {
 	case SINK_NEW: return true;

@@ -22,7 +22,7 @@ static void push(void)
 			class_table.rows[leases[i].class_id].leased_level = leases[i].level;
 }
 
-/* Every lease that matches goes; site UINT32_MAX: any, of any class. */
+/* Removes every lease that matches; site UINT32_MAX: any, of any class. */
 static bool remove_matching(const struct sink *sink, uint8_t class_id, uint32_t site)
 {
 	uint32_t kept = 0, before = lease_total;

@@ -221,7 +221,7 @@ void telem_stop(void)
 	stop_whole();
 }
 
-/* This copy's own: in a plugin telem_stop() may be the program's. */
+/* It does not call telem_stop(), which in a plugin may be the program's copy. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
 	stop_whole();
@@ -283,7 +283,7 @@ int telem_sink_remove(int id)
 
 	lock_take();
 	if (settings.is_running && may_be_removed(id)) {
-		/* Everything up to now leaves through it first. */
+		/* Everything that was recorded up to now leaves through it first. */
 		sink_close_by(&sinks[id], clock_ns() + settings.options.linger_ns);
 		wake_signal();
 		while (settings.is_running && sink_close_by_ns(&sinks[id]))

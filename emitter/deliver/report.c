@@ -50,7 +50,7 @@ bool reporter_is_asked_by(pthread_t thread)
 	return being_asked && pthread_equal(asking_thread, thread);
 }
 
-/* Adds the bytes of the heap it claims. Unlocked: it is the program's code. False: the program
+/* Asks one, and adds the bytes of the heap that it claims. Not locked, for it is the program's code. False: the program
  * has stopped meanwhile, and this thread was left behind. */
 static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_bytes, bool *claims_heap)
 {
@@ -120,6 +120,7 @@ bool reporters_ask(uint64_t generation)
 			return false;
 	/* A value below 0 says that they claim more than there is. */
 	if (has_heap)
-		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"), report_malloc_allocated() - heap_bytes);
+		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"),
+		    report_malloc_allocated() - heap_bytes);
 	return true;
 }

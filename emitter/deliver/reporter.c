@@ -9,7 +9,8 @@
 #include "emitter/core/memory.h"
 #include "emitter/record/place.h"
 
-struct telem_class telem_class_reports_ = { "report", "values the program is asked for", TELEM_SUM, 0, { 0, 0, 0, 0, 0, 0 } };
+struct telem_class telem_class_reports_ = { "report", "values the program is asked for", TELEM_SUM, 0,
+					    { 0, 0, 0, 0, 0, 0 } };
 
 static struct reporter *reporters;
 static uint32_t reporter_count;
@@ -35,7 +36,7 @@ static int add(struct telem_class *cls, const char *path, enum telem_reporter_ki
 
 	if (reporter && reporter->function)
 		return -EEXIST;
-	/* In another unit it is another gauge. */
+	/* A reporter in another unit is another gauge. */
 	if (reporter && reporter->site.unit != unit)
 		reporter = NULL;
 	if (!reporter) {
@@ -63,7 +64,8 @@ int telem_reporter(const char *path, enum telem_reporter_kind kind, enum telem_u
 	int saved = errno, result;
 	struct reporter *reporter;
 
-	if (!path || !*path || strlen(path) >= LIMIT_NAME_BYTES || !function || kind > TELEM_REPORT_HEAP || unit > TELEM_BYTES)
+	if (!path || !*path || strlen(path) >= LIMIT_NAME_BYTES || !function || kind > TELEM_REPORT_HEAP ||
+	    unit > TELEM_BYTES)
 		return -EINVAL;
 	fork_restart();
 	lock_take();
@@ -115,7 +117,7 @@ void reporter_say(struct telem_class *cls, const char *path, enum telem_unit uni
 	if (!reporter_find(path))
 		add(cls ? cls : &telem_class_reports_, path, TELEM_REPORT_OTHER, unit, repeat, NULL);
 	reporter = reporter_find(path);
-	/* One of the program's own keeps its path. */
+	/* A reporter of the program's own keeps its path. */
 	if (reporter && reporter->function == repeat) {
 		reporter->arg = &reporter->said;
 		reporter->said = value;

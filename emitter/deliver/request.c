@@ -50,7 +50,8 @@ static enum ack_code change_level(struct sink *sink, uint8_t class_id, uint32_t 
 	return ACK_DONE;
 }
 
-static enum ack_code answer_set_level(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+static enum ack_code answer_set_level(struct sink *sink, const struct message *message, const char **text,
+				      uint64_t now_ns)
 {
 	const struct message_set_level *request = &message->set_level;
 	uint8_t class_id = (uint8_t)request->class_id;
@@ -69,7 +70,8 @@ static enum ack_code answer_set_level(struct sink *sink, const struct message *m
 	return change_level(sink, class_id, (uint32_t)request->site, request->level, request->persist, text);
 }
 
-static enum ack_code answer_enable_all(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+static enum ack_code answer_enable_all(struct sink *sink, const struct message *message, const char **text,
+				       uint64_t now_ns)
 {
 	const struct message_enable_all *request = &message->enable_all;
 	enum ack_code code = ACK_DONE;
@@ -114,7 +116,8 @@ static enum ack_code answer_tick(struct sink *sink, const struct message *messag
 static enum ack_code answer_ring(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
 	(void)sink, (void)now_ns;
-	if (!is_within(message->ring.ring_bytes, LIMIT_RING_BYTES_MIN, LIMIT_RING_BYTES_MAX, "a ring has 64 KiB to 64 MiB", text))
+	if (!is_within(message->ring.ring_bytes, LIMIT_RING_BYTES_MIN, LIMIT_RING_BYTES_MAX,
+		       "a ring has 64 KiB to 64 MiB", text))
 		return ACK_LIMIT;
 	telem_set_ring_bytes(message->ring.ring_bytes);
 	return ACK_DONE;
@@ -134,11 +137,12 @@ static enum ack_code answer_policy(struct sink *sink, const struct message *mess
 	return ACK_DONE;
 }
 
-static enum ack_code answer_interval(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
+static enum ack_code answer_interval(struct sink *sink, const struct message *message, const char **text,
+				     uint64_t now_ns)
 {
 	(void)sink, (void)now_ns;
-	if (!is_within(message->interval.flush_ns, LIMIT_FLUSH_NS_MIN, LIMIT_FLUSH_NS_MAX, "the flush interval is 1 ms to 10 s",
-		       text))
+	if (!is_within(message->interval.flush_ns, LIMIT_FLUSH_NS_MIN, LIMIT_FLUSH_NS_MAX,
+		       "the flush interval is 1 ms to 10 s", text))
 		return ACK_LIMIT;
 	telem_set_flush_interval(message->interval.flush_ns);
 	return ACK_DONE;
@@ -174,7 +178,8 @@ static enum ack_code answer_limit(struct sink *sink, const struct message *messa
 		*text = "one in at most 4294967295";
 		return ACK_LIMIT;
 	}
-	class_limit((uint32_t)request->class_id, request->sample == LIMIT_AS_IT_IS ? limit->one_in : (uint32_t)request->sample,
+	class_limit((uint32_t)request->class_id,
+		    request->sample == LIMIT_AS_IT_IS ? limit->one_in : (uint32_t)request->sample,
 		    request->per_second == LIMIT_AS_IT_IS ? limit->per_second : request->per_second);
 	levels_apply("a viewer");
 	return ACK_DONE;
@@ -189,7 +194,8 @@ static enum ack_code answer_watch(struct sink *sink, const struct message *messa
 		*text = denied;
 		return ACK_DENIED;
 	}
-	if (!is_within(request->what, 0, WATCH_COUNT - 1, "there are 0 (recording), 1 (inspection) and 2 (budgets)", text))
+	if (!is_within(request->what, 0, WATCH_COUNT - 1, "there are 0 (recording), 1 (inspection) and 2 (budgets)",
+		       text))
 		return ACK_LIMIT;
 	sink_watch(sink, (unsigned)request->what, request->on);
 	return ACK_DONE;

@@ -21,7 +21,7 @@ static int open_one(struct sink *sink, const char *path, int flags, bool *made)
 	*made = mkfifo(path, 0600) == 0;
 	if (!*made && errno != EEXIST)
 		return -errno;
-	/* Looked at before it is opened: opening a device may do things. */
+	/* The file is looked at before it is opened, because opening a device may have effects. */
 	if (lstat(path, &st) < 0)
 		return -errno;
 	if (!S_ISFIFO(st.st_mode)) {
@@ -97,5 +97,6 @@ static void close_fifo(struct sink *sink)
 }
 
 const struct sink_scheme sink_fifo = {
-	.name = "fifo", .help = "fifo:PATH", .open = open_fifo, .retry = try_open, .control = control, .close = close_fifo,
+	.name = "fifo", .help = "fifo:PATH", .open = open_fifo, .retry = try_open, .control = control,
+	.close = close_fifo,
 };

@@ -14,13 +14,13 @@ static int open_file(struct sink *sink, const char *rest)
 
 	if (err < 0)
 		return err;
-	/* Never over what is there. */
+	/* An existing file is never overwritten. */
 	fd = open(sink->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	flock(fd, LOCK_EX | LOCK_NB);
 	sink->is_regular = true;
-	sink_watch(sink, WATCH_INSPECTION, true);        /* nobody can ask for it later */
+	sink_watch(sink, WATCH_INSPECTION, true);        /* a file has no viewer that could ask for it */
 	sink->fd = fd;
 	return SINK_NEW;
 }

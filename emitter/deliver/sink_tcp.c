@@ -14,7 +14,7 @@
 #include "emitter/deliver/sink_address.h"
 #include "emitter/deliver/sink_state.h"
 
-/* A bounded kernel queue, and a cut line noticed in seconds. */
+/* Bounds the kernel's queue, and makes the kernel notice a cut line within seconds. */
 static bool prepare(int fd)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(unsigned){ 5000 }, sizeof(unsigned));

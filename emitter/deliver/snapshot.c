@@ -57,7 +57,7 @@ static void rows_add(struct rows *rows, const uint64_t *numbers, uint32_t count)
 static void cell_add(struct telem_cell *into, const struct telem_cell *cell, const struct site_entry *site)
 {
 	if (site_kind_is_timed(site->kind)) {
-		/* A shared cell knows no extremes. */
+		/* A cell of the shared shard has no extremes. */
 		if (cell->count && (cell->max || cell->sum == 0) && (into->count == 0 || cell->min < into->min))
 			into->min = cell->min;
 		if (cell->max > into->max)
@@ -82,7 +82,7 @@ static uint64_t fingerprint(const struct telem_cell *cell)
 	return mix(mix(mix(mix(0, cell->count), cell->sum), cell->min), cell->max);
 }
 
-/* One task's sums of one site. The gauge's setter counts alone. */
+/* Sums one site over the shards of a task. Of a gauge that is set, only the shard that set it last counts. */
 static bool task_cell(const struct task *task, uint32_t id, bool everything, struct telem_cell *out)
 {
 	const struct site_entry *site = &site_table.rows[id];
@@ -204,7 +204,8 @@ static void values_write(struct writer *writer, uint64_t tick, bool everything, 
 	rows.task = TASK_ALL;
 	for (uint32_t id = 1; id < site_table.count; id++)
 		if (is_changed[id] & 1)
-			rows_add(&rows, (uint64_t[]){ id, totals[id].count, totals[id].sum, totals[id].min, totals[id].max }, 5);
+			rows_add(&rows, (uint64_t[]){ id, totals[id].count, totals[id].sum, totals[id].min,
+						      totals[id].max }, 5);
 	rows_end(&rows);
 	for (uint32_t id = 1; id < site_table.count; id++) {
 		uint64_t buckets[HISTOGRAM_BUCKETS];
@@ -230,14 +231,14 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 			const struct site_entry *site = &site_table.rows[id];
 			struct book *book = &books[site->class_id];
 
-			/* dropped first: it never passes emitted. */
+			/* dropped is read first, so that it never passes emitted. */
 			book->dropped += __atomic_load_n(&shard->cells[id].dropped, __ATOMIC_RELAXED);
 			book->emitted += __atomic_load_n(&shard->cells[id].streamed, __ATOMIC_RELAXED) +
 					 cell_streamed_frees(&shard->cells[id], site->kind);
 		}
 }
 
-/* What a shard's events of a site have cost. Of spans timed now and then most were only counted. */
+/* Adds what a shard's events of a site have cost. Of spans that are sampled, most were only counted. */
 static void tally_cell(struct tally *tally, const struct telem_cell *cell, const struct site_entry *site)
 {
 	struct telem_cell now = cell_read(cell, site->kind);
@@ -248,7 +249,8 @@ static void tally_cell(struct tally *tally, const struct telem_cell *cell, const
 		passed_over -= passed_over / (site->skip_mask + 1ull);
 	}
 	tally->events += events;
-	tally->cost_ps += (events - passed_over) * price_ps(site->kind, LEVEL_SUM) + passed_over * price_ps(SITE_COUNTER, LEVEL_SUM) +
+	tally->cost_ps += (events - passed_over) * price_ps(site->kind, LEVEL_SUM) +
+			  passed_over * price_ps(SITE_COUNTER, LEVEL_SUM) +
 			  price_of_streaming_ps(cell, site->kind);
 }
 
@@ -262,7 +264,8 @@ void snapshot_tallies(struct tally tallies[LIMIT_CLASSES])
 			tallies[i].cost_ps += task->cost_ps[i];
 		for (const struct shard *shard = task->shards; shard; shard = shard->next_of_task)
 			for (uint32_t id = 1; id < site_table.count && id < shard->cell_count; id++)
-				tally_cell(&tallies[site_table.rows[id].class_id], &shard->cells[id], &site_table.rows[id]);
+				tally_cell(&tallies[site_table.rows[id].class_id], &shard->cells[id],
+					   &site_table.rows[id]);
 	}
 	snapshot_books(books);
 	for (uint32_t i = 0; i < class_table.count; i++) {
@@ -393,7 +396,8 @@ void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint
 
 	message.sink = (struct message_sink){
 		tick, sink->taken, sink->delivered, sink->dropped, sink->taken - sink->delivered - sink->dropped,
-		(uint64_t)sink->queue_count * LIMIT_BLOCK_BYTES, (uint64_t)LIMIT_QUEUE_BLOCKS * LIMIT_BLOCK_BYTES, sinks_with_reader(),
+		(uint64_t)sink->queue_count * LIMIT_BLOCK_BYTES, (uint64_t)LIMIT_QUEUE_BLOCKS * LIMIT_BLOCK_BYTES,
+		sinks_with_reader(),
 	};
 	writer_message(writer, &message, now_ns);
 }

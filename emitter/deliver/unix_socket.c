@@ -67,7 +67,7 @@ int unix_listen(const char *path)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* Before bind(): the file is made with these rights, whatever the umask. */
+	/* The rights are set before bind(), which makes the file with them, whatever the umask. */
 	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 16) < 0) {
 		err = -errno;
 		close(fd);

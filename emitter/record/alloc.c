@@ -20,7 +20,7 @@ static struct telem_site *sampled_site(void)
 	return OWN_SITE(mem, TELEM_KIND_EVENT_, TELEM_NONE, 0, "sampled");
 }
 
-/* The site of a type's lifetimes, made at its first sample; NULL: no memory. */
+/* Returns the site of a type's lifetimes, which is made at its first sample; NULL: no memory. */
 static struct telem_site *lifetime_of(uint32_t type)
 {
 	struct site_entry *entry = &site_table.rows[type];
@@ -92,7 +92,7 @@ void telem_sample_ends_(const struct telem_site *site, const void *address)
 	errno = saved;
 }
 
-/* False: another one lives there, or is about to. */
+/* Takes a place for a new address. False: another allocation lives there, or is about to. */
 static bool take(uint64_t *place, uint64_t now, uint64_t address)
 {
 	uint64_t there = __atomic_load_n(place, __ATOMIC_ACQUIRE);
@@ -137,7 +137,8 @@ uint32_t telem_allocations(int task, struct telem_allocation *out, uint32_t room
 		uint64_t born = info.sample.born_ticks;
 
 		out[count++] = (struct telem_allocation){
-			site_table.rows[info.sample.site].name, (const void *)(uintptr_t)info.address, info.sample.bytes,
+			site_table.rows[info.sample.site].name, (const void *)(uintptr_t)info.address,
+			info.sample.bytes,
 			now > born ? clock_duration_ns(now - born) : 0, info.sample.task, false,
 		};
 	}
@@ -172,7 +173,7 @@ int telem_alloc_hook(telem_alloc_function *function, void *arg)
 
 	sampled_site();
 	result = telem_detach(HOOK_ID);
-	/* Freed only when no thread is in it any more. */
+	/* The hook before is freed only when no thread is in it any more. */
 	before = __atomic_exchange_n(&present, NULL, __ATOMIC_ACQ_REL);
 	if (result != -EINPROGRESS)
 		free(before);

@@ -47,7 +47,7 @@ int telem_task_enter(int id)
 	fork_restart();
 	thread = thread_self();
 	if (thread && thread->depth < LIMIT_TASK_DEPTH) {
-		/* Its own shards are this thread's to read. */
+		/* This thread may read its own list of shards without the lock. */
 		for (shard = thread->shards; shard; shard = shard->next)
 			if (shard->task->id == id && !__atomic_load_n(&shard->task->has_ended, __ATOMIC_RELAXED) &&
 			    shard->cell_count >= thread->stack[0]->cell_count)

@@ -9,7 +9,7 @@
 #define CLASS(name_, help_, level_) \
 	struct telem_class telem_class_##name_ = { #name_, help_, level_, 0, { 0, 0, 0, 0, 0, 0 } };
 #include "protocol/classes.def"
-/* Not one that every program has: it comes with its first site. */
+/* Class telem is not one that every program has: it comes with its first site. */
 CLASS(telem, "telemetry itself", TELEM_SUM)
 #undef CLASS
 
@@ -82,7 +82,7 @@ void classes_begin(void)
 #undef CLASS
 }
 
-/* NULL: no room. */
+/* Returns the row of what is asked for a class by name, made if need be; NULL: no room. */
 static struct awaited *await(const char *name)
 {
 	uint32_t i = 0;

@@ -11,7 +11,8 @@ struct dispatch dispatch = { .epoch = 1 };
  * detaches it sees this one inside, or this one sees that it is detached. mine: where this thread
  * publishes in which handler it is; NULL: the thread has no state of its own, because it is beyond
  * the limits or at its end, and is counted instead. */
-static inline __attribute__((always_inline)) uint32_t call_one(struct handler *handler, const struct telem_happening *what,
+static inline __attribute__((always_inline)) uint32_t call_one(struct handler *handler,
+							       const struct telem_happening *what,
 							       struct handler **mine)
 {
 	uint32_t called = 0;

@@ -19,7 +19,7 @@
 
 struct budget {
 	struct telem_budget most;
-	uint64_t counter;            /* which of the frame's, if any */
+	uint64_t counter;            /* which of the frame's counters has a limit, if any */
 	telem_budget_fn *function;
 	void *arg;
 };
@@ -58,7 +58,7 @@ static void words_put(void *to, const void *from, size_t count)
 		__atomic_store_n((word *)to + i, ((const word *)from)[i], __ATOMIC_RELAXED);
 }
 
-/* False: it was being written. A sequence number is odd then. */
+/* Copies words; false: they were being written meanwhile. A sequence number is odd while they are. */
 static bool words_get(void *to, const void *from, size_t count, const uint64_t *sequence, uint64_t expected)
 {
 	if (__atomic_load_n(sequence, __ATOMIC_ACQUIRE) != expected || expected & 1)
@@ -80,7 +80,7 @@ static struct frame *frame_find(const char *name)
 	return NULL;
 }
 
-/* NULL: no such name can be had. */
+/* Finds a frame by name or makes it; NULL: the name is no good, or there are too many. */
 static struct frame *frame_named(const char *name)
 {
 	struct frame *frame = frame_find(name);
@@ -90,7 +90,8 @@ static struct frame *frame_named(const char *name)
 	lock_take();
 	frame = frame_find(name);
 	if (!frame && (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES || frame_count == LIMIT_FRAMES)) {
-		error_set("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them", LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
+		error_set("telem_frame: a name of 1 to %d bytes is wanted, and at most %u of them",
+			  LIMIT_NAME_BYTES - 1, LIMIT_FRAMES);
 	} else if (!frame) {
 		frame = &frames[frame_count];
 		snprintf(frame->name, sizeof frame->name, "%s", name);
@@ -112,7 +113,7 @@ static struct frame *frame_named(const char *name)
 
 /* ---- counters ---- */
 
-/* Its place among the frame's, or a negative errno. Locked. */
+/* Adds a counter to a frame; returns its place among the frame's, or a negative errno. Locked. */
 static int choose(struct frame *frame, const char *counter)
 {
 	int site = site_find(counter, SITE_COUNTER), which;
@@ -256,7 +257,8 @@ static void keep(const struct frame_record *record)
 	/* Another thread has been writing here since LIMIT_FRAMES_KEPT frames ago, or has written a
 	 * newer frame: it is this frame that is not kept. */
 	if (before & 1 || before > 2 * number ||
-	    !__atomic_compare_exchange_n(&place->sequence, &before, 2 * number + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	    !__atomic_compare_exchange_n(&place->sequence, &before, 2 * number + 1, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
 		return;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	words_put(&place->record, record, WORDS(struct frame_record));
@@ -272,7 +274,8 @@ bool frame_get(uint64_t number, struct frame_record *out)
 
 static bool is_watched(unsigned what)
 {
-	return __atomic_load_n(&references[0][what], __ATOMIC_RELAXED) + __atomic_load_n(&references[1][what], __ATOMIC_RELAXED) > 0;
+	return __atomic_load_n(&references[0][what], __ATOMIC_RELAXED) > 0 ||
+	       __atomic_load_n(&references[1][what], __ATOMIC_RELAXED) > 0;
 }
 
 static void frame_end(struct frame *frame, const struct thread *thread, const struct frame_start *start, uint64_t now)
@@ -345,7 +348,8 @@ void telem_frame_begin(const char *name) { turn(name, false); }
 uint32_t telem_frames(const char *name, struct telem_frame_info *out, uint32_t room)
 {
 	const struct frame *frame = frame_find(name);
-	uint64_t at = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE), least = at < LIMIT_FRAMES_KEPT ? 0 : at - LIMIT_FRAMES_KEPT;
+	uint64_t at = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE);
+	uint64_t least = at < LIMIT_FRAMES_KEPT ? 0 : at - LIMIT_FRAMES_KEPT;
 	uint32_t count = 0;
 	struct frame_record record;
 
@@ -362,7 +366,8 @@ void frames_watch(bool by_viewer, unsigned what, bool on)
 	int32_t *count = &references[by_viewer][what], before = __atomic_load_n(count, __ATOMIC_RELAXED);
 
 	while ((on || before > 0) &&
-	       !__atomic_compare_exchange_n(count, &before, before + (on ? 1 : -1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(count, &before, before + (on ? 1 : -1), true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
 	if (on && what == WATCH_INSPECTION)
 		wake_signal();

@@ -24,7 +24,7 @@ static struct {
 } table;
 
 #ifdef __SANITIZE_THREAD__
-static int membarrier(int command) { (void)command; return -1; }     /* it does not know what that does */
+static int membarrier(int command) { (void)command; return -1; }     /* ThreadSanitizer does not know what it does */
 #else
 static int membarrier(int command) { return (int)syscall(SYS_membarrier, command, 0, 0); }
 #endif
@@ -35,7 +35,7 @@ static void heavy_fence(void)
 	__atomic_fetch_add(&dispatch.strangers, 0, __ATOMIC_SEQ_CST);
 	if (dispatch.has_membarrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
 		return;
-	/* The first time, or the first in a child. */
+	/* The process registers the first time, and again in a forked child. */
 	__atomic_store_n(&dispatch.has_membarrier,
 			 membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
 				 membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0, __ATOMIC_SEQ_CST);
@@ -48,7 +48,7 @@ static void retire(struct retired *memory)
 	table.retired = memory;
 }
 
-/* The oldest epoch a thread has been inside since. */
+/* Returns the oldest epoch since which a thread has been inside without leaving. */
 static uint64_t oldest_epoch(void)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -95,7 +95,7 @@ static bool is_anybody_in(const struct handler *handler)
 
 /* ---- names ---- */
 
-/* NULL: the places of all of them. */
+/* Renews the places of the sites of one name; NULL: of all names. */
 static void renew_places(const struct happening *happening)
 {
 	for (uint32_t id = 1; id < site_table.count; id++)
@@ -203,7 +203,7 @@ static struct handler *handler_find(const char *id)
 	return handler;
 }
 
-/* Out of all sets and the list. Returns false when it must be kept for ever. */
+/* Takes a handler out of all sets and the list. Returns false when it must be kept for ever. */
 static bool handler_remove(struct handler *handler)
 {
 	bool is_out = true;
@@ -228,8 +228,8 @@ static void unpersist(void)
 
 static void failed(struct handler *handler, const char *event, int result);
 
-static int attach(const char *id, const char *const *events, uint32_t event_count, telem_handler *function, void *config,
-		  uint32_t max_failures)
+static int attach(const char *id, const char *const *events, uint32_t event_count, telem_handler *function,
+		  void *config, uint32_t max_failures)
 {
 	struct handler *handler, **link;
 	int result = 0;
@@ -405,7 +405,7 @@ static void failed(struct handler *handler, const char *event, int result)
 	bool is_detached = false;
 	int saved = errno;
 
-	/* In a signal handler that has interrupted a slow path it waits for its next failure. */
+	/* In a signal handler that has interrupted a slow path nothing is detached: the next failure does it. */
 	if (handler->max_failures && failures >= handler->max_failures && !thread_is_inside) {
 		lock_take();
 		if (!handler->is_detached) {

@@ -5,7 +5,7 @@
 #include "emitter/core/memory.h"
 #include "protocol/limits.h"
 
-/* Whole cache lines: the words behind the buckets are one. */
+/* A histogram fills whole cache lines: the words behind the buckets are one line. */
 #define HISTOGRAM_WORDS (HISTOGRAM_BUCKETS + 8)
 #define HISTOGRAM_BYTES (HISTOGRAM_WORDS * sizeof(uint64_t))
 #define HISTOGRAMS_A_STEP 16u

@@ -53,7 +53,7 @@ void latencies_forget(void)
 		memset(table, 0, LIMIT_OPEN_LATENCIES * sizeof *table);
 }
 
-/* Counts one of them, in class telem. */
+/* Adds one to a counter of class telem. */
 static void count(struct telem_site *site)
 {
 	uint8_t level = telem_level_(site);
@@ -63,7 +63,7 @@ static void count(struct telem_site *site)
 }
 #define COUNT(name) count(OWN_SITE(telem, TELEM_KIND_COUNTER_, TELEM_NONE, 0, name))
 
-/* Takes it in the state it was seen in; then fills it. */
+/* Takes a slot if it is still in the state it was seen in, and fills it. */
 static bool slot_take(struct slot *slot, uint64_t seen, uint32_t site, uint64_t key)
 {
 	uint64_t version = next_version(seen);
@@ -77,7 +77,7 @@ static bool slot_take(struct slot *slot, uint64_t seen, uint32_t site, uint64_t 
 	return true;
 }
 
-/* The open one of this key, as it was seen; its state, or 0. */
+/* Finds the open latency of this key; returns the state that its slot was seen in, or 0. */
 static uint64_t slot_find(struct slot *bucket, uint32_t site, uint64_t key, struct slot **slot)
 {
 	for (struct slot *at = bucket; at < bucket + SLOTS_A_BUCKET; at++) {
@@ -91,7 +91,7 @@ static uint64_t slot_find(struct slot *bucket, uint32_t site, uint64_t key, stru
 	return 0;
 }
 
-/* Older than the expiry: its end will not come. */
+/* Is it older than the expiry? Then its end is not expected any more. */
 static bool is_expired(const struct slot *slot, uint64_t now)
 {
 	uint64_t start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
@@ -141,8 +141,8 @@ void telem_latency_end_(struct telem_site *site, uint64_t key)
 	if (state) {
 		start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
 		/* If the state is as it was, the start that was read is its own, and no other thread has ended it. */
-		if (!__atomic_compare_exchange_n(&slot->state, &state, next_version(state) << 32, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(&slot->state, &state, next_version(state) << 32, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			state = 0;
 	}
 	if (state)

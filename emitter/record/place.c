@@ -146,7 +146,7 @@ void place_register_own(struct telem_site *site)
 {
 	int saved = errno;
 
-	/* Not where a signal handler has interrupted a slow path: the next time, then. */
+	/* A signal handler that has interrupted a slow path must not wait for the lock; the next call registers. */
 	if (__atomic_load_n(&site->id, __ATOMIC_RELAXED) || thread_is_inside)
 		return;
 	lock_take();

@@ -23,7 +23,7 @@
 /* Kept out of the hot text: it runs once for a thread and site, or not even that. */
 #define COLD __attribute__((cold))
 
-/* This thread's cell, with all that has to be made first; NULL: the shared one, if any. */
+/* Returns this thread's cell, made with all it needs; NULL: the event goes to the shared shard, if at all. */
 COLD struct telem_cell *telem_cell_make_(struct telem_site *site)
 {
 	struct telem_cell *cell;
@@ -35,7 +35,8 @@ COLD struct telem_cell *telem_cell_make_(struct telem_site *site)
 		fork_restart();
 	thread = thread_self();
 	if (thread && !thread_is_inside && site->id && !telem_cell_(site)) {
-		/* More sites than when the shard was made: a larger one, the old one stays as it is. */
+		/* More sites have come since the shard was made: the thread gets a larger one, and keeps the old
+		 * one as it is. */
 		thread_is_inside++;
 		lock_take();
 		shard = thread_shard_in(thread, thread->stack[thread->depth]->task);
@@ -75,7 +76,7 @@ COLD void telem_heap_slow_(int64_t bytes, bool is_free)
 	cell = telem_cell_(tag);
 	if (!cell)
 		cell = telem_cell_make_(tag);
-	/* Never streamed: the allocation itself may be. */
+	/* A tag's events are not streamed, because the allocation itself may be. */
 	if (cell && !is_free) {
 		telem_add_(&cell->sum, (uint64_t)bytes);
 		telem_add_(&cell->count, 1);
@@ -143,7 +144,7 @@ COLD void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_fre
 		telem_alloc_(site, telem_level_(site), bytes);
 }
 
-/* Is this one that its class's limit leaves out of the stream? It is summed only. */
+/* Does the limit of its class leave this event out of the stream? Then it is only summed. */
 static __attribute__((noinline)) bool is_left_out(const struct telem_site *site)
 {
 	uint32_t class_id = site_table.rows[site->id].class_id;
@@ -165,13 +166,13 @@ static __attribute__((noinline)) bool is_left_out(const struct telem_site *site)
 	       __atomic_fetch_add(&limit->let_through, 1, __ATOMIC_RELAXED) >= most;
 }
 
-/* The level as it counts for one event. */
+/* Returns the level that counts for one event. */
 static inline uint8_t level_for(const struct telem_site *site, uint8_t level)
 {
 	return __builtin_expect(level & TELEM_LIMITED_, 0) && is_left_out(site) ? TELEM_SUM : level & TELEM_LEVEL_;
 }
 
-/* The ring, at this thread's first event at level all; NULL when there is none to have. */
+/* Makes the ring, at this thread's first event at level all; NULL: there are too many, or no memory. */
 static COLD struct ring *ring_make(void)
 {
 	int saved = errno;
@@ -243,8 +244,8 @@ static inline bool put_slow(struct ring *ring, uint32_t site, uint64_t ticks, ui
 
 /* The straight cases below make no call, so that they save no registers, nor does a ring that
  * stays full; all others end here. */
-static __attribute__((noinline)) void stream_rest(const struct telem_site *site, struct telem_cell *cell, uint64_t value,
-						  uint64_t ticks)
+static __attribute__((noinline)) void stream_rest(const struct telem_site *site, struct telem_cell *cell,
+						  uint64_t value, uint64_t ticks)
 {
 	struct ring *ring = telem_thread_.ring;
 
@@ -254,8 +255,8 @@ static __attribute__((noinline)) void stream_rest(const struct telem_site *site,
 		telem_add_(&cell->dropped, 1);
 }
 
-static __attribute__((noinline)) void stream_slow(const struct telem_site *site, struct telem_cell *cell, uint64_t value,
-						  uint64_t ticks)
+static __attribute__((noinline)) void stream_slow(const struct telem_site *site, struct telem_cell *cell,
+						  uint64_t value, uint64_t ticks)
 {
 	const struct ring *ring = telem_thread_.ring;
 
@@ -265,7 +266,7 @@ static __attribute__((noinline)) void stream_slow(const struct telem_site *site,
 		stream_rest(site, cell, value, ticks);
 }
 
-/* ticks 0 is a stamp not to be had: the slow path asks for it again. */
+/* ticks 0 says that the caller has no stamp: the slow path takes one. */
 static inline __attribute__((always_inline)) void stream(const struct telem_site *site, struct telem_cell *cell,
 							 uint64_t value, uint64_t ticks)
 {
@@ -309,7 +310,7 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 	}
 	telem_add_(&cell->streamed, 1);
 #ifdef __x86_64__
-	/* Claimed first: a full ring is found out in less time than a stamp takes. */
+	/* The ring is claimed first, because that it is full is found out in less time than a stamp takes. */
 	if (__builtin_expect(ring && __atomic_load_n(&telem_clock_is_tsc_, __ATOMIC_RELAXED) &&
 			     ring_claim(ring, &head, &limit), 1))
 		ring_commit(ring, head, limit, __builtin_ia32_rdtsc() << 16 | site->id, value);
@@ -322,7 +323,7 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
-	/* 0, nobody listens: an exact one then. */
+	/* The stamp is 0 while no reader is there: then the slow path takes an exact one. */
 	uint64_t ticks = __atomic_load_n(&settings.coarse_ticks, __ATOMIC_RELAXED);
 
 	if (is_limited(site)) {
@@ -345,7 +346,7 @@ void telem_stream_free_(struct telem_site *site, struct telem_cell *cell, uint64
 	stream(site, cell, (uint64_t)0 - bytes, ticks);
 }
 
-/* False: lost, and counted. */
+/* Puts an event with a payload into the ring; false: it is lost, and counted. */
 static bool stream_payload(struct telem_site *site, struct telem_cell *cell, const void *payload, uint32_t bytes)
 {
 	struct ring *ring = telem_thread_.ring;
@@ -393,7 +394,7 @@ static COLD __attribute__((noinline)) void histogram_first(struct telem_cell *ce
 	if (!thread_is_inside) {
 		thread_is_inside++;
 		lock_take();
-		/* Released: the flusher that sees it sees zeroes behind it. */
+		/* The store is a release, so that the flusher that sees the pointer sees zeroes behind it. */
 		__atomic_store_n(&cell->buckets, histogram_take(), __ATOMIC_RELEASE);
 		lock_release();
 		thread_is_inside--;
@@ -425,7 +426,8 @@ static void distribution_prepare(const struct telem_site *site, struct telem_cel
 		__atomic_store_n(&cell->max, value, __ATOMIC_RELAXED);
 }
 
-static __attribute__((noinline)) void distribute_slow(struct telem_site *site, uint8_t level, uint64_t value, uint64_t ticks)
+static __attribute__((noinline)) void distribute_slow(struct telem_site *site, uint8_t level, uint64_t value,
+						      uint64_t ticks)
 {
 	struct telem_cell *cell = telem_cell_(site);
 
@@ -486,9 +488,9 @@ void telem_value_(struct telem_site *site, uint64_t n)
 		value_limited(site, n);
 }
 
-/* Where there is more to do than to record. Handlers are called when that is done. */
-static __attribute__((noinline)) void duration_more(struct telem_site *site, uint8_t level, uint64_t value, uint64_t now,
-						    enum telem_phase phase)
+/* Records a duration where its level asks for more than that. Handlers are called when it is recorded. */
+static __attribute__((noinline)) void duration_more(struct telem_site *site, uint8_t level, uint64_t value,
+						    uint64_t now, enum telem_phase phase)
 {
 	uint8_t recorded = level_for(site, level);
 
@@ -561,7 +563,7 @@ static void event_record(struct telem_site *site, uint8_t level, const struct te
 		place_fields(site, fields, field_count);
 		thread_is_inside--;
 	}
-	/* Two bits of type a field, then the values. */
+	/* The payload is two bits of type for each field, then the values. */
 	payload[0] = 0;
 	for (uint32_t i = 0; i < field_count; i++) {
 		payload[0] |= (uint64_t)fields[i].type << (2 * i);
@@ -633,7 +635,7 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	va_end(arguments);
 	line.folded = (uint32_t)cell->folded;
 	cell->folded = 0;
-	/* LIMIT_TEXT_BYTES + 1 of text says: cut. */
+	/* A text of LIMIT_TEXT_BYTES + 1 says that it was cut. */
 	if (length >= 0 &&
 	    !stream_payload(site, cell, &line, (uint32_t)sizeof line.folded +
 			    ((uint32_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text)))

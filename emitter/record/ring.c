@@ -82,8 +82,8 @@ static enum ring_result segment_open(struct ring *ring, uint64_t start)
 	while (tail < needed) {
 		if (LOAD(settings.policy) != TELEM_OVERWRITE)
 			return RING_IS_FULL;
-		/* Acquire and release: what the consumer read before, it has read; what we write
-		 * after is not taken for what was there. */
+		/* Acquire and release: what the consumer has read before is whole; what the producer writes
+		 * after is not taken for what was there before. */
 		if (!__atomic_compare_exchange_n(&ring->tail, &tail, needed, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		ring->lost_at = tail;
@@ -126,13 +126,13 @@ static enum ring_result wait_for_room(struct ring *ring, uint64_t start)
 	int cancel;
 	enum ring_result result = RING_IS_FULL;
 
-	/* A full ring costs no reading of the clock under the other policies. */
+	/* Under the other policies a full ring must not cost a reading of the clock. */
 	if (LOAD(settings.policy) != TELEM_BLOCK)
 		return RING_IS_FULL;
 	end = clock_ns() + LOAD(settings.block_wait_ns);
-	/* Cancelled in its sleep the thread would leave the ring claimed. */
+	/* A thread that was cancelled in its sleep would leave the ring claimed. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	/* Only while somebody drains. (clock_nanosleep() leaves errno alone.) */
+	/* It waits only while a flusher drains. (clock_nanosleep() does not change errno.) */
 	while (LOAD(settings.policy) == TELEM_BLOCK && LOAD(settings.coarse_ticks)) {
 		wake_signal();
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
@@ -301,7 +301,7 @@ uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)
 
 	for (;;) {
 		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), first = LOAD(ring->first);
-		/* The producer may be writing the one behind that it is in, already. */
+		/* The producer may already be writing the segment behind the one that it is in. */
 		uint64_t oldest = ring_segment_end(ring, head + 1) + segment - all, end;
 
 		if (*position < oldest)
@@ -314,7 +314,7 @@ uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)
 		slots_copy(out, ring->slots + (*position & ring->mask), (uint32_t)(end - *position));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (ring_segment_end(ring, LOAD(ring->head) + 1) + segment - all > *position)
-			continue;                /* overtaken: half of it may be new */
+			continue;                /* the producer has overtaken it: half of the copy may be new */
 		*position += segment;
 		return (uint32_t)(end + segment - *position);
 	}

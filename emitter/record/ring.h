@@ -63,8 +63,8 @@ static inline uint64_t ring_segment_end(const struct ring *ring, uint64_t positi
 /* Producer: full to the last slot, so that under `drop` the next event is lost. */
 static inline bool ring_is_full(struct ring *ring)
 {
-	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED),
-		tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+	uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
 	if (head != ring_segment_end(ring, head) || tail >= head + ring_segment_bytes(ring) - (ring->mask + 1))
 		return false;

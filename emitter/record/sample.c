@@ -8,7 +8,8 @@ struct sample sample_at(const uint64_t *place)
 	const struct sample *sample = &samples[place - telem_samples_];
 
 	return (struct sample){
-		__atomic_load_n(&sample->born_ticks, __ATOMIC_ACQUIRE), __atomic_load_n(&sample->bytes, __ATOMIC_ACQUIRE),
+		__atomic_load_n(&sample->born_ticks, __ATOMIC_ACQUIRE),
+		__atomic_load_n(&sample->bytes, __ATOMIC_ACQUIRE),
 		__atomic_load_n(&sample->site, __ATOMIC_ACQUIRE), __atomic_load_n(&sample->task, __ATOMIC_ACQUIRE),
 	};
 }
@@ -52,6 +53,7 @@ void samples_forget(void)
 		uint64_t there = __atomic_load_n(&telem_samples_[i], __ATOMIC_RELAXED);
 
 		if (there > SAMPLE_TAKEN)
-			__atomic_compare_exchange_n(&telem_samples_[i], &there, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+			__atomic_compare_exchange_n(&telem_samples_[i], &there, 0, false, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
 	}
 }

@@ -16,7 +16,7 @@ struct shard shard_ended, shard_shared;
 static struct shard *free_shards;
 static uint32_t next_shard_id = 1, shard_count;
 
-/* Room for what is registered now and for some more. */
+/* Returns room for the sites that are registered now and for some more. */
 static uint32_t cells_wanted(void)
 {
 	uint32_t wanted = site_table.count + site_table.count / 4 + 16;
@@ -24,7 +24,7 @@ static uint32_t cells_wanted(void)
 	return wanted < LIMIT_EMITTER_SITES ? wanted : LIMIT_EMITTER_SITES;
 }
 
-/* A free one, or a new one. */
+/* Takes a free shard, or a new one. */
 static struct shard *take(uint32_t cell_count)
 {
 	struct shard **link = &free_shards, *shard;
@@ -35,7 +35,7 @@ static struct shard *take(uint32_t cell_count)
 			*link = shard->next;
 			return shard;
 		}
-	/* None is large enough: more sites have come since. One that is too small makes way. */
+	/* No free shard is large enough, because more sites have come since: one that is too small makes way. */
 	if ((shard = free_shards)) {
 		free_shards = shard->next;
 		memory_unmap(shard, shard->mapped_bytes);
@@ -99,7 +99,7 @@ void shard_enter(const struct shard *shard)
 	telem_thread_.cell_count = shard->cell_count;
 }
 
-/* All of a shard that no thread writes any more into another one. */
+/* Adds all of a shard that no thread writes any more to another one. */
 static void shard_fold(struct shard *into, struct shard *shard)
 {
 	struct task *task = shard->task;
@@ -110,7 +110,7 @@ static void shard_fold(struct shard *into, struct shard *shard)
 		struct site_entry *site = &site_table.rows[i];
 		uint32_t owner = shard->id;
 
-		/* The books stay the task's until it leaves, too: its events may be on their way. */
+		/* The task keeps its books until it is recycled, because its events may still be on their way. */
 		task->emitted[site->class_id] += shard->cells[i].streamed +
 						 cell_streamed_frees(&shard->cells[i], site->kind);
 		task->dropped[site->class_id] += shard->cells[i].dropped;
@@ -155,7 +155,7 @@ void shard_leave(struct shard *shard)
 	task_left(task);
 }
 
-/* Only what was used: the pages are the parent's as long as nobody writes to them. */
+/* Clears only what was used: a page stays shared with the parent as long as nobody writes to it. */
 static void shard_clear(struct shard *shard)
 {
 	uint32_t count = shard->cell_count < site_table.count ? shard->cell_count : site_table.count;

@@ -56,7 +56,7 @@ static uint32_t add(uint8_t class_id, const struct telem_site *place)
 	entry->file = site_text(place->file, LIMIT_PATH_BYTES);
 	if (!entry->name || !entry->file)
 		return 0;
-	/* And its cells: of the ended, the shared, and the total. */
+	/* A site also has a cell in the ended and the shared shard, and one in the totals. */
 	memory_use(sizeof *entry + 3 * CELL_BYTES);
 	return site_table.count++;
 }
@@ -95,7 +95,8 @@ bool site_is_named(const struct site_entry *entry, const char *class_dot_name)
 int site_find(const char *class_dot_name, unsigned kind)
 {
 	for (uint32_t id = 1; id < site_table.count; id++)
-		if ((kind == 0 || site_table.rows[id].kind == kind) && site_is_named(&site_table.rows[id], class_dot_name))
+		if ((kind == 0 || site_table.rows[id].kind == kind) &&
+		    site_is_named(&site_table.rows[id], class_dot_name))
 			return (int)id;
 	return -1;
 }

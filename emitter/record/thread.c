@@ -65,7 +65,7 @@ struct shard *thread_shard_in(struct thread *thread, struct task *task)
 {
 	struct shard *shard, *next;
 
-	/* What this thread no longer works for is its to give back. */
+	/* This thread gives back its shards in tasks that have ended and that it has left. */
 	for (shard = thread->shards; shard; shard = next) {
 		next = shard->next;
 		if (shard->task->has_ended && !is_entered(thread, shard))
@@ -217,7 +217,8 @@ static struct thread *attach(void)
 
 struct thread *thread_self(void)
 {
-	if (!my_thread && !is_over && !thread_is_inside && settings_is_running() && refused_count++ % EVENTS_REFUSED == 0) {
+	if (!my_thread && !is_over && !thread_is_inside && settings_is_running() &&
+	    refused_count++ % EVENTS_REFUSED == 0) {
 		thread_is_inside++;
 		my_thread = attach();
 		if (my_thread) {

@@ -49,6 +49,7 @@ SAME(sizeof FIELD(telem_handler_info, id), LIMIT_NAME_BYTES);
 SAME(sizeof FIELD(telem_handler_info, event), 2 * LIMIT_NAME_BYTES);
 SAME(sizeof FIELD(telem_frame_info, logs) / sizeof *FIELD(telem_frame_info, logs), SEVERITY_COUNT);
 SAME(sizeof FIELD(telem_frame_info, counters) / sizeof *FIELD(telem_frame_info, counters), LIMIT_COUNTERS_A_FRAME);
-static_assert(sizeof(struct telem_site) * CHAR_BIT == 512, "a place fills a cache line, so that its first load brings all of it");
+static_assert(sizeof(struct telem_site) * CHAR_BIT == 512,
+	      "a place fills one cache line, so the first load brings it all");
 static_assert(sizeof(struct telem_cell) * CHAR_BIT == 512, "and so does a cell");
 static_assert(TELEM_SAMPLES_ == 1u << (64 - 54), "TELEM_SAMPLE_PLACE_ keeps the 10 upper bits of a product");
