@@ -27,6 +27,11 @@ static bool go(uint32_t from, uint32_t to)
 	return __atomic_compare_exchange_n(&request.state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+static inline bool is_in(uint32_t state)
+{
+	return __atomic_load_n(&request.state, __ATOMIC_RELAXED) == state;
+}
+
 /* Makes only calls that a signal handler may make. */
 static bool ask(const char *reason, bool waits)
 {
@@ -80,7 +85,7 @@ bool dump_request_wait(const char *reason)
 
 int dump_request_result(const char **path)
 {
-	assert(request.state == TAKEN);
+	assert(is_in(TAKEN));
 	*path = request.path;
 	return request.result;
 }
@@ -101,7 +106,7 @@ bool dump_request_take(const char **reason, char **path)
 
 void dump_request_answer(int result)
 {
-	assert(request.state == BEING_WRITTEN);
+	assert(is_in(BEING_WRITTEN));
 	request.result = result;
 	__atomic_store_n(&request.state, DONE, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&request.is_waited_for, __ATOMIC_SEQ_CST))
