@@ -63,8 +63,8 @@ static void cell_add(struct telem_cell *into, const struct telem_cell *cell, con
 		if (cell->max > into->max)
 			into->max = cell->max;
 	} else {
-		into->min += cell->min;
-		into->max += cell->max;
+		into->free_count += cell->free_count;
+		into->freed_bytes += cell->freed_bytes;
 	}
 	into->count += cell->count;
 	into->sum += cell->sum;
@@ -242,7 +242,7 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 static void tally_cell(struct tally *tally, const struct telem_cell *cell, const struct site_entry *site)
 {
 	struct telem_cell now = cell_read(cell, site->kind);
-	uint64_t events = now.count + (site->kind == SITE_ALLOC ? now.min : 0), passed_over = 0;
+	uint64_t events = now.count + (site->kind == SITE_ALLOC ? now.free_count : 0), passed_over = 0;
 
 	if (site->kind == SITE_SPAN && site->skip_mask) {
 		passed_over = __atomic_load_n(&cell->begun, __ATOMIC_RELAXED);

@@ -23,8 +23,8 @@ void cell_fold(struct telem_cell *into, struct telem_cell *from, const struct si
 			into->sum = from->sum;
 	} else {
 		into->sum += from->sum;
-		into->min += from->min + from->streamed_frees;
-		into->max += from->max;
+		into->free_count += from->free_count + from->streamed_frees;
+		into->freed_bytes += from->freed_bytes;
 	}
 	into->count += count;
 	if (from->buckets) {

@@ -81,8 +81,8 @@ COLD void telem_heap_slow_(int64_t bytes, bool is_free)
 		telem_add_(&cell->sum, (uint64_t)bytes);
 		telem_add_(&cell->count, 1);
 	} else if (cell) {
-		telem_add_(&cell->max, (uint64_t)-bytes);
-		telem_add_(&cell->min, 1);
+		telem_add_(&cell->freed_bytes, (uint64_t)-bytes);
+		telem_add_(&cell->free_count, 1);
 	}
 }
 
@@ -93,7 +93,7 @@ static COLD void shared_add(struct telem_site *site, uint64_t count, uint64_t su
 	if (!cell)
 		return;
 	__atomic_fetch_add(&cell->sum, sum, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->max, freed_bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->freed_bytes, freed_bytes, __ATOMIC_RELAXED);
 	if (site->kind == TELEM_KIND_ALLOC_)
 		heap_move((int64_t)(sum - freed_bytes));
 	if ((telem_level_(site) & TELEM_LEVEL_) == TELEM_ALL) {       /* no ring is shared, so it is lost */
@@ -102,7 +102,7 @@ static COLD void shared_add(struct telem_site *site, uint64_t count, uint64_t su
 		__atomic_fetch_add(&cell->dropped, count + frees, __ATOMIC_RELAXED);
 	} else {
 		__atomic_fetch_add(&cell->count, count, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&cell->min, frees, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&cell->free_count, frees, __ATOMIC_RELAXED);
 	}
 }
 
@@ -285,7 +285,7 @@ static __attribute__((noinline)) void stream_limited(const struct telem_site *si
 						     uint64_t value, uint64_t ticks, bool is_free)
 {
 	if (level_for(site, telem_level_(site)) != TELEM_ALL) {
-		telem_add_(is_free ? &cell->min : &cell->count, 1);
+		telem_add_(is_free ? &cell->free_count : &cell->count, 1);
 		return;
 	}
 	telem_add_(is_free ? &cell->streamed_frees : &cell->streamed, 1);
