@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "monitor/cli/cli.h"
+#include "monitor/screen/panels/panel.h"
 
 #define SECOND 1000000000ull
 
