@@ -1213,8 +1213,8 @@ static void an_event_that_has_no_ring_to_go_to_is_in_the_books_of_its_class(void
 	run("late_events", config, 20000);
 	read_recording(path);
 	for (int i = 0; i < LIMIT_CLASSES; i++) {
-		emitted += reader->tasks[TASK_ALL].books[i].emitted;
-		dropped += reader->tasks[TASK_ALL].books[i].dropped;
+		emitted += reader->tasks[TASK_ALL]->books[i].emitted;
+		dropped += reader->tasks[TASK_ALL]->books[i].dropped;
 	}
 	assert_true(reader->bye.dropped > 0);
 	assert_int_equal(emitted, reader->bye.emitted);

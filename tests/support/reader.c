@@ -17,6 +17,19 @@
 
 #include <cmocka.h>
 
+static struct reader_task *task_at(struct reader *reader, uint64_t id)
+{
+	uint32_t slot = id & (LIMIT_TASKS - 1);
+
+	if (!reader->tasks[slot]) {
+		reader->tasks[slot] = calloc(1, sizeof **reader->tasks);
+		assert_non_null(reader->tasks[slot]);
+	}
+	if (slot >= reader->task_count)
+		reader->task_count = slot + 1;
+	return reader->tasks[slot];
+}
+
 struct reader *reader_new(int fd)
 {
 	struct reader *reader = calloc(1, sizeof *reader);
@@ -26,10 +39,10 @@ struct reader *reader_new(int fd)
 	reader->fd = fd;
 	block_reader_init(&reader->blocks);
 	reader->decoder = decoder_new();
-	/* More than 100 MB, of which only pages that hold known tasks are ever touched. */
 	reader->tasks = calloc(LIMIT_TASKS, sizeof *reader->tasks);
 	assert_non_null(reader->decoder);
 	assert_non_null(reader->tasks);
+	task_at(reader, TASK_ALL);
 	return reader;
 }
 
@@ -42,7 +55,10 @@ void reader_free(struct reader *reader)
 	decoder_free(reader->decoder);
 	free(reader->sites);
 	for (uint32_t i = 0; i < reader->task_count; i++)
-		free(reader->tasks[i].sums);
+		if (reader->tasks[i]) {
+			free(reader->tasks[i]->sums);
+			free(reader->tasks[i]);
+		}
 	free(reader->tasks);
 	free(reader->events);
 	free(reader);
@@ -108,15 +124,6 @@ static struct reader_site *told_site(struct reader *reader, uint64_t id)
 
 	assert_int_equal(site->id, id);      /* a definition comes before any use */
 	return site;
-}
-
-static struct reader_task *task_at(struct reader *reader, uint64_t id)
-{
-	uint32_t slot = id & (LIMIT_TASKS - 1);
-
-	if (slot >= reader->task_count)
-		reader->task_count = slot + 1;
-	return &reader->tasks[slot];
 }
 
 static void on_event(struct reader *reader, uint64_t task_id, uint64_t site_id, uint64_t time_ns, uint64_t value)
@@ -451,8 +458,8 @@ const struct reader_site *reader_site(const struct reader *reader, const char *n
 const struct reader_task *reader_task(const struct reader *reader, const char *name)
 {
 	for (uint32_t i = 0; i < reader->task_count; i++)
-		if (reader->tasks[i].is_known && !strcmp(reader->tasks[i].name, name))
-			return &reader->tasks[i];
+		if (reader->tasks[i] && reader->tasks[i]->is_known && !strcmp(reader->tasks[i]->name, name))
+			return reader->tasks[i];
 	return NULL;
 }
 
