@@ -109,12 +109,6 @@ uint8_t *block_reader_room(struct block_reader *reader, size_t *room)
 
 void block_reader_filled(struct block_reader *reader, size_t count)
 {
-	if (reader->first_count < sizeof reader->first) {
-		size_t wanted = sizeof reader->first - reader->first_count, taken = count < wanted ? count : wanted;
-
-		memcpy(reader->first + reader->first_count, reader->bytes + reader->end, taken);
-		reader->first_count += (uint32_t)taken;
-	}
 	reader->end += count;
 }
 
@@ -187,7 +181,7 @@ static void give(struct block_reader *reader, const struct check *check, struct 
 			       .offset = reader->offset + reader->start, .skipped_bytes = reader->skipped_now };
 	reader->skipped_now = 0;
 	reader->start = reader->scan = check_at + CHECK_BYTES;
-	reader->is_synced = reader->was_synced = reader->has_marker = true;
+	reader->is_synced = reader->has_marker = true;
 }
 
 /* A HELLO is believed only together with the block that it opens. On YES the reader takes over its
@@ -325,7 +319,6 @@ void block_reader_gap(struct block_reader *reader, uint64_t offset)
 	reader->offset = offset;
 	reader->start = reader->scan = reader->end = 0;
 	reader->is_synced = reader->has_marker = false;
-	reader->first_count = 0;
 }
 
 size_t block_reader_rest(const struct block_reader *reader)

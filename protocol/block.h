@@ -61,12 +61,9 @@ struct block_reader {
 	bool is_synced;              /* bytes[start] follows directly on a block or on a damaged CHECK */
 	bool has_marker;             /* needle has the marker of the stream; stays true while the reader is lost */
 	/* Figures for the user. */
-	bool was_synced;             /* a block that opens with HELLO has been given out at least once */
 	uint64_t skipped_bytes;      /* in all: damaged bytes, and bytes before the first HELLO */
 	uint64_t damaged_count;      /* CHECKs found whose block was not right */
 	uint64_t examined_bytes;     /* bytes a CRC was computed of; tests bound the work with it */
-	uint8_t first[8];            /* the first bytes of the stream, for the message that says it is not telemetry */
-	uint32_t first_count;
 };
 
 void block_reader_init(struct block_reader *reader);

@@ -134,6 +134,9 @@
 /* Bytes that any other reader skips before the first HELLO: two blocks. What shows no HELLO by then is
  * not a telemetry stream. */
 #define LIMIT_LEAD_BYTES (2 * LIMIT_BLOCK_BYTES)
+/* Bytes of the stream that the live screen keeps, to look back at: minutes of a busy program, hours of a
+ * quiet one. */
+#define LIMIT_TIMELINE_BYTES (64 << 20)
 /* Seconds of history in the monitor's model: one hour, a point a second. */
 #define LIMIT_HISTORY_S 3600
 #endif

@@ -33,7 +33,7 @@ row() {
 	emitter/record) echo "emitter/((core|record)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $sockets|poll|$libraries $none" ;;
 	emitter/deliver) echo "emitter/((core|record|deliver)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
 	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.h $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
-	monitor/source | monitor/format | monitor/session) echo "monitor/(source|format|session|model)/[a-z_]*\.h|monitor/(cli/options|observe/record)\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|jansson $none" ;;
+	monitor/source | monitor/format | monitor/session) echo "monitor/(source|format|session|model)/[a-z_]*\.(h|def)|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|jansson $none" ;;
 	monitor/observe) echo "monitor/(source|format|session|model|observe)/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|event2 $none" ;;
 	monitor/screen/panels) echo "monitor/(model|screen/panels)/[a-z_]*\.h|widgets/[a-z_]*\.h|protocol/(histogram|limits|message)\.h $sockets|$files|sys/time|pthread|$libraries $clock" ;;
 	monitor/screen | monitor/cli | monitor) echo "(monitor|monitor/(cli|source|format|session|model|observe|screen|screen/panels)|widgets|protocol)/[a-z0-9_]*\.(h|def) msgpack|pthread $none" ;;
@@ -118,6 +118,8 @@ must monitor '#include "emitter/telem.h"' bad
 must monitor '#include <msgpack.h>' bad
 must monitor/session '#include "monitor/source/source.h"' good
 must monitor/session '#include "monitor/screen/screen.h"' bad
+must monitor/session '#include "monitor/cli/options.h"' bad
+must monitor/session '#include "monitor/observe/record.h"' bad
 must monitor/session '#include <curses.h>' bad
 must monitor/observe '#include "monitor/session/session.h"' good
 must monitor/observe '#include <event2/event.h>' bad

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "monitor/source/address.h"
+#include "monitor/source/source.h"
 #include "monitor/source/discovery.h"
 #include "protocol/block.h"
 #include "tests/support/fixture.h"
@@ -35,12 +36,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void good(const char *text, enum address_kind kind)
+static void good(const char *text, const struct source_kind *kind)
 {
 	problem = (struct problem){ 0 };
 	if (address_parse(text, &address, &problem) != EXIT_DONE)
 		fail_msg("%s: %s", text, problem.what);
-	assert_int_equal(address.kind, kind);
+	assert_ptr_equal(address.kind, kind);
 	assert_string_equal(address.text, text);
 }
 
@@ -72,31 +73,31 @@ static int listener(const char *path)
 static void schemes_say_what_it_is_without_looking(void **state)
 {
 	(void)state;
-	good("unix:/no/such.sock", ADDRESS_UNIX);
+	good("unix:/no/such.sock", &source_unix);
 	assert_string_equal(address.path, "/no/such.sock");
 	assert_int_equal(address.pid, 0);
-	good("fifo:/no/such", ADDRESS_FIFO);
+	good("fifo:/no/such", &source_fifo);
 	assert_string_equal(address.path, "/no/such");
-	good("-", ADDRESS_STDIN);
-	good("unix:-", ADDRESS_UNIX);
+	good("-", &source_stdin);
+	good("unix:-", &source_unix);
 }
 
 static void tcp_is_host_and_port(void **state)
 {
 	(void)state;
-	good("tcp:web2:7070", ADDRESS_TCP);
+	good("tcp:web2:7070", &source_tcp);
 	assert_string_equal(address.host, "web2");
 	assert_string_equal(address.port, "7070");
-	good("tcp://10.0.0.7:1", ADDRESS_TCP);
+	good("tcp://10.0.0.7:1", &source_tcp);
 	assert_string_equal(address.host, "10.0.0.7");
 	assert_string_equal(address.port, "1");
-	good("tcp:[::1]:65535", ADDRESS_TCP);
+	good("tcp:[::1]:65535", &source_tcp);
 	assert_string_equal(address.host, "::1");
 	assert_string_equal(address.port, "65535");
-	good("listen:4712", ADDRESS_LISTEN);
+	good("listen:4712", &source_listen);
 	assert_string_equal(address.host, "127.0.0.1");
 	assert_string_equal(address.port, "4712");
-	good("listen:0.0.0.0:4712", ADDRESS_LISTEN);
+	good("listen:0.0.0.0:4712", &source_listen);
 	assert_string_equal(address.host, "0.0.0.0");
 }
 
@@ -123,7 +124,7 @@ static void paths_have_an_end(void **state)
 	memset(text, 'x', sizeof text);
 	memcpy(text, "unix:/", 6);
 	text[5 + 107] = '\0';
-	good(text, ADDRESS_UNIX);
+	good(text, &source_unix);
 	text[5 + 107] = 'x';
 	text[5 + 108] = '\0';
 	bad(text, EXIT_USAGE, "the path is longer than the 107 bytes of a Unix socket",
@@ -131,7 +132,7 @@ static void paths_have_an_end(void **state)
 	text[5 + 108] = 'x';
 	text[299] = '\0';
 	memcpy(text, "fifo:/", 6);
-	good(text, ADDRESS_FIFO);
+	good(text, &source_fifo);
 	text[299] = 'x';
 	text[300] = '\0';
 	assert_int_equal(address_parse(text, &address, &problem), EXIT_USAGE);
@@ -145,16 +146,16 @@ static void a_path_is_looked_at(void **state)
 	int fd = listener(path);
 
 	(void)state;
-	good(path, ADDRESS_UNIX);
+	good(path, &source_unix);
 	assert_string_equal(address.path, path);
 	close(fd);
 	path = fixture_path(&fixture, "a.fifo");
 	assert_int_equal(mkfifo(path, 0600), 0);
-	good(path, ADDRESS_FIFO);
+	good(path, &source_fifo);
 	path = fixture_path(&fixture, "a.telem");
 	memcpy(bytes + 6, hello_magic, sizeof hello_magic);
 	fixture_write(path, (char *)bytes, sizeof bytes);
-	good(path, ADDRESS_FILE);
+	good(path, &source_file);
 }
 
 static void a_file_that_is_no_recording_says_how_it_starts(void **state)
@@ -199,7 +200,7 @@ static void digits_are_a_process(void **state)
 	assert_int_equal(mkdir(fixture_path(&fixture, "telem"), 0700), 0);
 	snprintf(path, sizeof path, "%s/telem/%s.sock", fixture.dir, pid);
 	fd = listener(path);
-	good(pid, ADDRESS_UNIX);
+	good(pid, &source_unix);
 	assert_int_equal(address.pid, getpid());
 	assert_string_equal(address.path, path);
 	close(fd);
@@ -218,7 +219,7 @@ static void anything_else_is_a_programs_name(void **state)
 	assert_int_equal(mkdir(fixture_path(&fixture, "telem"), 0700), 0);
 	snprintf(path, sizeof path, "%s/telem/%d.sock", fixture.dir, (int)getpid());
 	fd = listener(path);
-	good("test_address", ADDRESS_UNIX);
+	good("test_address", &source_unix);
 	assert_int_equal(address.pid, getpid());
 	assert_string_equal(address.program, "test_address");
 	assert_string_equal(address.path, path);
@@ -286,7 +287,7 @@ static void a_directory_others_could_have_filled_is_not_listed(void **state)
 		assert_int_not_equal(address_parse(pid, &address, &problem), EXIT_DONE);
 	}
 	assert_int_equal(chmod(directory, 0700), 0);
-	good(pid, ADDRESS_UNIX);
+	good(pid, &source_unix);
 	if (geteuid() == 0) {            /* who else could give it away */
 		assert_int_equal(chown(directory, 65534, 65534), 0);
 		assert_int_equal(listed(), 0);

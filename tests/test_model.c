@@ -1437,7 +1437,8 @@ static void another_stream_empties_the_model(void **state)
 	snapshot(100);
 	model_set_mark(model);
 	model_set_window(model, 300);
-	model_link_edit(model)->reconnects = 2;
+	model_gap(model);
+	model_gap(model);
 	hello(7);                       /* the same: nothing changes */
 	assert_int_equal(model_ticks(model), 1);
 	hello(8);

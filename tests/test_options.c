@@ -59,7 +59,6 @@ static void nothing_given_is_a_screen_with_defaults(void **state)
 	(void)state;
 	good("");
 	assert_ptr_equal(options.subcommand, &subcommand_screen);
-	assert_int_equal(options.command, COMMAND_SCREEN);
 	assert_null(options.target);
 	assert_int_equal(options.interval_ns, SECOND);
 	assert_true(options.speed == 1);
@@ -116,19 +115,6 @@ static void a_word_that_is_no_subcommand_is_a_target(void **state)
 	good("--ascii lines");
 	assert_ptr_equal(options.subcommand, &subcommand_screen);
 	assert_string_equal(options.target, "lines");
-}
-
-static void the_session_knows_the_screen_and_set(void **state)
-{
-	(void)state;
-	good("x");
-	assert_int_equal(options.command, COMMAND_SCREEN);
-	good("replay x");
-	assert_int_equal(options.command, COMMAND_SCREEN);
-	good("set x mem=all");
-	assert_int_equal(options.command, COMMAND_SET);
-	good("record x");
-	assert_int_equal(options.command, COMMAND_OTHER);
 }
 
 static void options_may_stand_before_or_behind_the_target(void **state)
@@ -450,7 +436,6 @@ int main(void)
 		cmocka_unit_test_setup(nothing_given_is_a_screen_with_defaults, setup),
 		cmocka_unit_test_setup(each_subcommand_is_known, setup),
 		cmocka_unit_test_setup(a_word_that_is_no_subcommand_is_a_target, setup),
-		cmocka_unit_test_setup(the_session_knows_the_screen_and_set, setup),
 		cmocka_unit_test_setup(held_takes_one_task_or_none, setup),
 		cmocka_unit_test_setup(every_subcommand_and_option_is_in_the_help, setup),
 		cmocka_unit_test_setup(every_option_row_is_parsed, setup),

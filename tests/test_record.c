@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "monitor/observe/record.h"
-#include "monitor/session/replay.h"
 #include "tests/support/figures.h"
 #include "tests/support/fixture.h"
+#include "tests/support/replay.h"
 #include "tests/support/story.h"
 
 static struct fixture fixture;
@@ -36,7 +36,7 @@ static int setup(void **state)
 		return -1;
 	story_init(&story, 7);
 	recorder_init(&recorder);
-	replay = (struct replay){ .fd = -1 };
+	replay = (struct replay){ 0 };
 	problem = warning = (struct problem){ 0 };
 	path = fixture_path(&fixture, "x.telem");
 	return 0;
@@ -80,8 +80,8 @@ static void begin(void)
 static void play_all(void)
 {
 	assert_int_equal(replay_open(&replay, path, &played, &problem, &warning), EXIT_DONE);
-	replay_run(&replay, UINT64_MAX);
-	assert_true(replay.is_at_end);
+	cursor_run(&replay.cursor, UINT64_MAX);
+	assert_true(replay.cursor.is_at_end);
 }
 
 static uint64_t file_bytes(void)
@@ -104,7 +104,7 @@ static void a_recording_replays_to_the_same_figures(void **state)
 	recorder_stop(&recorder);
 	assert_int_equal(recorder.problem.code, EXIT_DONE);
 	play_all();
-	assert_true(replay.is_clean);
+	assert_true(replay.timeline.is_clean);
 	assert_int_equal(warning.code, EXIT_DONE);
 	assert_int_equal(model_ticks(played.model), 71);
 	assert_int_equal(model_link(played.model)->lost_blocks, 0);
@@ -132,7 +132,7 @@ static void one_that_starts_in_the_middle_knows_what_came_before(void **state)
 	model_set_window(live.model, 0);        /* ten seconds, say, it cannot know that began before it */
 	model_set_window(played.model, 0);
 	play_all();
-	assert_true(replay.is_clean);
+	assert_true(replay.timeline.is_clean);
 	assert_int_equal(model_ticks(played.model), 21);
 	figures_equal(figures_essence(&live, false), figures_essence(&played, false));
 	assert_int_equal(model_link(played.model)->lost_events, 0);
@@ -157,7 +157,7 @@ static void one_that_starts_within_a_tick_begins_behind_it(void **state)
 	assert_false(model_is_settled(live.model));
 	assert_int_equal(recorder_start(&recorder, &live, path, false, &problem), EXIT_DONE);
 	figures_feed(&live, story.wire.bytes + half, story.wire.count - half, 0);
-	assert_int_equal(recorder.recording.offset, 0);
+	assert_int_equal(recorder_bytes(&recorder), 0);
 	story.wire.count = 0;
 	tick_on(1);
 	model_set_window(live.model, 0);
@@ -213,7 +213,6 @@ static void a_recording_over_a_reconnect_replays_to_the_same_figures(void **stat
 	story_tick(&story);
 	figures_feed(&live, story.wire.bytes, story.wire.count - 300, 0);       /* cut */
 	story.wire.count = 0;
-	model_link_edit(live.model)->reconnects++;
 	session_gap(&live, 99999);
 	for (int i = 0; i < 4; i++)
 		story_lose_tick(&story);
@@ -222,7 +221,7 @@ static void a_recording_over_a_reconnect_replays_to_the_same_figures(void **stat
 	tick_on(12);
 	recorder_stop(&recorder);
 	play_all();
-	assert_true(replay.is_clean);
+	assert_true(replay.timeline.is_clean);
 	assert_int_equal(warning.code, EXIT_DONE);
 	assert_int_equal(model_link(live.model)->lost_events, 0);
 	figures_equal(figures_essence(&live, true), figures_essence(&played, true));
@@ -329,13 +328,14 @@ static void from_any_point_on_the_same_figures_are_reached(void **state)
 	model_set_window(live.model, 0);
 	bytes = fixture_read(path, &count);
 	assert_int_equal(replay_open(&replay, path, &played, &problem, &warning), EXIT_DONE);
-	assert_int_equal(replay.index_count, 8);
-	for (uint32_t i = 0; i < replay.index_count; i++) {
+	assert_int_equal(replay.timeline.point_count, 8);
+	for (uint32_t i = 0; i < replay.timeline.point_count; i++) {
+		uint64_t offset = replay.timeline.points[i].offset;
 		struct session other;
 
 		assert_int_equal(session_init(&other, "x", LIMIT_LEAD_BYTES), 0);
 		model_set_window(other.model, 0);
-		figures_feed(&other, (uint8_t *)bytes + replay.index[i].offset, count - replay.index[i].offset, 0);
+		figures_feed(&other, (uint8_t *)bytes + offset, count - offset, 0);
 		figures_equal(figures_essence(&live, false), figures_essence(&other, false));
 		assert_int_equal(model_link(other.model)->lost_events, 0);
 		assert_true(model_link(other.model)->is_balanced);
@@ -350,8 +350,15 @@ static void from_any_point_on_the_same_figures_are_reached(void **state)
 /* Where blocks end, and the ticks up to there. */
 static size_t block_ends[4000], end_ticks[4000], end_count;
 
+static void note_end(void *arg, const struct block *block)
+{
+	(void)arg;
+	block_ends[end_count] = block->offset + block->byte_count + CHECK_BYTES;
+}
+
 static void find_ends(const char *bytes, size_t count)
 {
+	struct observer observer = { .on_block = note_end };
 	struct session other;
 	size_t room;
 
@@ -360,10 +367,9 @@ static void find_ends(const char *bytes, size_t count)
 	assert_true(count < BLOCK_READER_BYTES / 2);
 	memcpy(session_room(&other, &room), bytes, count);
 	session_hold(&other, count);
-	while (session_step(&other, 0)) {
-		block_ends[end_count] = other.reader->offset + other.reader->start;
+	session_observe(&other, &observer);
+	while (session_step(&other, 0))
 		end_ticks[end_count++] = model_ticks(other.model);
-	}
 	session_fini(&other);
 	assert_int_equal(block_ends[end_count - 1], count);
 }
@@ -395,12 +401,12 @@ static void cut_anywhere_all_before_it_is_there(void **state)
 		opened++;
 		assert_int_equal(problem.code, EXIT_DONE);
 		assert_int_equal(warning.code, EXIT_RECORDING);
-		assert_false(replay.is_clean);
-		assert_int_equal(replay.whole_bytes, block_ends[end]);
-		assert_int_equal(replay.damaged_bytes, 0);
+		assert_false(replay.timeline.is_clean);
+		assert_int_equal(replay.timeline.whole_bytes, block_ends[end]);
+		assert_int_equal(replay.timeline.damaged_bytes, 0);
 		assert_non_null(strstr(warning.what, block_ends[end] == cut ? "not closed cleanly" : "truncated at byte"));
 		if (cut % 16 == 0) {
-			replay_run(&replay, UINT64_MAX);
+			cursor_run(&replay.cursor, UINT64_MAX);
 			assert_int_equal(model_ticks(played.model), end_ticks[end]);
 			assert_int_equal(session_restart(&played, 0), 0);
 		}
@@ -431,10 +437,11 @@ static void a_flipped_byte_costs_one_block(void **state)
 		assert_int_equal(replay_open(&replay, path, &played, &problem, &warning), EXIT_DONE);
 		assert_int_equal(warning.code, EXIT_RECORDING);
 		assert_non_null(strstr(warning.what, "damaged at byte"));
-		assert_true(replay.is_clean);
-		assert_in_range(replay.damaged_bytes, 1, LIMIT_BLOCK_BYTES);
-		assert_true(replay.damaged_at <= at && at < replay.damaged_at + replay.damaged_bytes);
-		replay_run(&replay, UINT64_MAX);
+		assert_true(replay.timeline.is_clean);
+		assert_in_range(replay.timeline.damaged_bytes, 1, LIMIT_BLOCK_BYTES);
+		assert_in_range(at, replay.timeline.damaged_at,
+				replay.timeline.damaged_at + replay.timeline.damaged_bytes - 1);
+		cursor_run(&replay.cursor, UINT64_MAX);
 		assert_in_range(model_ticks(played.model), ticks - 1, ticks);
 		replay_close(&replay);
 		assert_int_equal(session_restart(&played, 0), 0);
@@ -465,7 +472,7 @@ static void no_file_is_overwritten_unless_told_to(void **state)
 	tick_on(2);
 	recorder_stop(&recorder);
 	play_all();
-	assert_true(replay.is_clean);
+	assert_true(replay.timeline.is_clean);
 }
 
 static void a_file_that_is_being_recorded_into_is_not_taken_even_so(void **state)
@@ -485,7 +492,7 @@ static void a_file_that_is_being_recorded_into_is_not_taken_even_so(void **state
 	tick_on(2);
 	recorder_stop(&recorder);
 	play_all();
-	assert_true(replay.is_clean);
+	assert_true(replay.timeline.is_clean);
 	assert_int_equal(model_ticks(played.model), 5);
 }
 
@@ -528,7 +535,7 @@ static void one_that_ends_at_once_holds_what_is_known(void **state)
 	assert_null(live.observers);
 	recorder_stop(&recorder);               /* again: nothing */
 	play_all();
-	assert_true(replay.is_clean);
+	assert_true(replay.timeline.is_clean);
 	assert_int_equal(model_ticks(played.model), 1);
 	assert_true(model_totals(live.model)->live_bytes > 0);
 	assert_int_equal(model_totals(played.model)->live_bytes, model_totals(live.model)->live_bytes);
@@ -559,10 +566,10 @@ static void a_full_disk_ends_it_at_a_whole_block_and_watching_goes_on(void **sta
 	assert_non_null(strstr(recorder.problem.what, "MiB saved, whole up to its last block"));
 	assert_int_equal(model_ticks(live.model), 31);
 	assert_in_range(file_bytes(), 10000 - LIMIT_BLOCK_BYTES, 10000);
-	assert_int_equal(file_bytes(), recorder.recording.offset);
+	assert_int_equal(file_bytes(), recorder_bytes(&recorder));
 	recorder_stop(&recorder);               /* already over */
 	play_all();
-	assert_int_equal(replay.whole_bytes, replay.bytes);
+	assert_int_equal(replay.timeline.whole_bytes, replay.timeline.end);
 	assert_int_equal(warning.code, EXIT_RECORDING);
 	assert_non_null(strstr(warning.what, "not closed cleanly; whole up to its end"));
 	assert_true(model_ticks(played.model) > 3);

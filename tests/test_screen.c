@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "monitor/cli/line.h"
+#include "monitor/screen/header.h"
 #include "monitor/screen/keys.h"
 #include "monitor/screen/screen.h"
 #include "tests/support/figures.h"
@@ -25,7 +26,6 @@
 
 static struct fixture fixture;
 static struct story story;
-static struct options options;
 static struct target target;
 static struct screen screen;
 static int control_fds[2];
@@ -40,14 +40,16 @@ static void on_timer(evutil_socket_t fd, short what, void *arg) { (void)fd, (voi
 /* A target without a network: what it says comes from the story, its state is set. */
 static void make_target(enum source_state source_state)
 {
-	target = (struct target){ .options = &options, .is_open = source_state == SOURCE_OPEN, .on_change = on_change,
-				  .last_bytes_ns = NOW_NS, .opened_ns = NOW_NS - 2 * STORY_SECOND, .replay = { .fd = -1 } };
+	target = (struct target){ .config = { .interval_ns = STORY_SECOND }, .is_open = source_state == SOURCE_OPEN,
+				  .on_change = on_change, .last_bytes_ns = NOW_NS, .opened_ns = NOW_NS - 2 * STORY_SECOND,
+				  .address = { .kind = &source_unix } };
 	strcpy(target.address.text, "4711");
 	strcpy(target.address.path, "/run/user/1000/telem/4711.sock");
 	target.source = (struct source){ .state = source_state, .kind = &controlled, .fd = -1, .listen_fd = -1,
 					 .control_fd = -1 };
-	recorder_init(&target.recorder);
 	assert_int_equal(session_init(&target.session, target.address.text, LIMIT_LEAD_BYTES), 0);
+	controls_init(&target.controls, &target.session, &target.source);
+	target.controls.interval_ns = STORY_SECOND;
 	target.has_session = true;
 	screen_init(&screen, &target);
 	screen.now_ns = NOW_NS;
@@ -66,7 +68,6 @@ static int setup_empty(void **state)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	story_init(&story, 7);
-	options = (struct options){ .interval_ns = STORY_SECOND, .speed = 1 };
 	make_target(SOURCE_CONNECTING);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, control_fds) < 0)
 		return -1;
@@ -92,9 +93,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	screen_fini(&screen);
-	recorder_stop(&target.recorder);
-	replay_close(&target.replay);
-	session_fini(&target.session);
+	target_close(&target);
 	story_fini(&story);
 	close(control_fds[0]);
 	close(control_fds[1]);
@@ -110,7 +109,7 @@ static char *drawn(int width, int height, enum glyphs glyphs)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	screen_name_classes(&screen);
+	controls_name_classes(&target.controls);
 	screen_draw(&screen, &canvas);
 	canvas_text_write(backing, out);
 	fclose(out);
@@ -135,11 +134,11 @@ static const char *badge(void)
 {
 	static char text[64];
 
-	screen_badge(&screen, text, sizeof text);
+	header_badge(&screen, text, sizeof text);
 	return text;
 }
 
-static enum command_result press(int key) { return commands_key(&screen, key); }
+static enum key_result press(int key) { return keys_press(&screen, key); }
 static void type(const char *text)
 {
 	for (; *text; text++)
@@ -188,7 +187,7 @@ static void answer(uint64_t request, uint64_t code, const char *text)
 	wire_add(&story.wire, ACK, ack, .request = request, .code = code, .text = text_of(text));
 	wire_close(&story.wire);
 	hear_story();
-	commands_answers(&screen);
+	controls_expire(&target.controls, screen.now_ns);
 }
 
 /* ---- states ---- */
@@ -198,13 +197,13 @@ static void connecting_says_to_what_and_how_long(void **state)
 	(void)state;
 	assert_string_equal(badge(), "CONNECTING");
 	golden("connecting");
-	target.address.kind = ADDRESS_LISTEN;
+	target.address.kind = &source_listen;
 	strcpy(target.address.host, "127.0.0.1");
 	strcpy(target.address.port, "4712");
 	golden("listening");
 	target.source.state = SOURCE_OPEN;
 	target.is_open = true;
-	target.address.kind = ADDRESS_FIFO;
+	target.address.kind = &source_fifo;
 	assert_string_equal(badge(), "CONNECTING");    /* it is open, but has anybody said a word? */
 	golden("waiting");
 }
@@ -302,9 +301,9 @@ static void stale_is_more_than_3_ticks_and_a_second_without_a_byte(void **state)
 static void lagging_says_by_how_much(void **state)
 {
 	(void)state;
-	model_link_edit(target.session.model)->lag_ns = 2e9;
+	model_set_transport(target.session.model, &(struct model_transport){ .lag_ns = 2e9 });
 	assert_string_equal(badge(), "LIVE 1 s");
-	model_link_edit(target.session.model)->lag_ns = 3.2e9;
+	model_set_transport(target.session.model, &(struct model_transport){ .lag_ns = 3.2e9 });
 	assert_string_equal(badge(), "LAGGING 3.2 s");
 }
 
@@ -333,8 +332,7 @@ static void ended_says_whether_it_said_goodbye(void **state)
 	hear_story();
 	assert_string_equal(badge(), "ENDED");
 	golden("ended");
-	screen.is_wanted_back = true;
-	screen.back_pid = 4802;
+	target.controls.back_pid = 4802;
 	golden("back");
 }
 
@@ -370,7 +368,7 @@ static void frozen_survives_that_the_program_is_replaced(void **state)
 	story_tick(&story);
 	hear_story();
 	assert_string_equal(badge(), "FROZEN -0 s  2 new");
-	assert_int_equal(model_ticks(screen_model(&screen)), 71);
+	assert_int_equal(model_ticks(target_model(&target)), 71);
 	press('w');
 	press('m');
 	press('M');
@@ -462,8 +460,8 @@ static const char *first_row(int width)
 
 static void record_into(const char *name)
 {
-	commands_record(&screen, fixture_path(&fixture, "%s", name));
-	assert_true(recorder_is_on(&target.recorder));
+	keys_record(&screen, fixture_path(&fixture, "%s", name));
+	assert_true(recorder_is_on(&screen.recorder));
 	story_ticks(&story, 42);
 	hear_story();
 }
@@ -535,7 +533,7 @@ static void digits_and_tab_go_to_panels(void **state)
 	(void)state;
 	while (panels[count]) {
 		if (panels[count]->digit) {
-			assert_int_equal(press(panels[count]->digit), COMMAND_STAY);
+			assert_int_equal(press(panels[count]->digit), KEYS_STAY);
 			assert_int_equal(screen.panel, count);
 		}
 		count++;
@@ -558,7 +556,7 @@ static void help_opens_deepens_and_closes(void **state)
 	assert_int_equal(screen.overlay, OVERLAY_HELP);
 	press(KEYCODE_F0 + 1);
 	assert_int_equal(screen.overlay, OVERLAY_HELP_ALL);
-	assert_int_equal(press('q'), COMMAND_STAY);
+	assert_int_equal(press('q'), KEYS_STAY);
 	assert_int_equal(screen.overlay, OVERLAY_NONE);
 	press('?');
 	press(KEYCODE_ESCAPE);
@@ -572,23 +570,23 @@ static void help_opens_deepens_and_closes(void **state)
 static void the_ways_out(void **state)
 {
 	(void)state;
-	assert_int_equal(press('q'), COMMAND_QUIT);
-	assert_int_equal(press(KEYCODE_F0 + 10), COMMAND_QUIT);
-	assert_int_equal(press(KEYCODE_ESCAPE), COMMAND_STAY);          /* never quits */
+	assert_int_equal(press('q'), KEYS_QUIT);
+	assert_int_equal(press(KEYCODE_F0 + 10), KEYS_QUIT);
+	assert_int_equal(press(KEYCODE_ESCAPE), KEYS_STAY);          /* never quits */
 	for (int i = 0; i < 5; i++) {
 		screen.overlay = (enum overlay)i;
 		lineedit_init(&screen.edit, screen.typed, sizeof screen.typed);
-		assert_int_equal(press(KEYCODE_CTRL('C')), COMMAND_QUIT);
-		assert_int_equal(press(KEYCODE_HANGUP), COMMAND_QUIT);
+		assert_int_equal(press(KEYCODE_CTRL('C')), KEYS_QUIT);
+		assert_int_equal(press(KEYCODE_HANGUP), KEYS_QUIT);
 	}
 	screen.overlay = OVERLAY_NONE;
-	assert_int_equal(press(KEYCODE_CTRL('L')), COMMAND_REDRAW);
-	assert_int_equal(press(KEYCODE_CTRL('Z')), COMMAND_SUSPEND);
-	assert_int_equal(press(KEYCODE_ENTER), COMMAND_STAY);
-	screen.is_wanted_back = true;
-	assert_int_equal(press(KEYCODE_ENTER), COMMAND_FOLLOW);
+	assert_int_equal(press(KEYCODE_CTRL('L')), KEYS_REDRAW);
+	assert_int_equal(press(KEYCODE_CTRL('Z')), KEYS_SUSPEND);
+	assert_int_equal(press(KEYCODE_ENTER), KEYS_STAY);
+	target.controls.back_pid = 4802;
+	assert_int_equal(press(KEYCODE_ENTER), KEYS_FOLLOW);
 	press(KEYCODE_ESCAPE);
-	assert_false(screen.is_wanted_back);
+	assert_int_equal(target.controls.back_pid, 0);
 }
 
 static void an_unknown_key_is_named(void **state)
@@ -645,18 +643,18 @@ static void the_last_row_offers_enter_only_where_it_opens(void **state)
 	(void)state;
 	for (int digit = '2'; digit <= '3'; digit++) {
 		press(digit);
-		commands_footer(&screen, 80, line, sizeof line);
+		keys_footer(&screen, 80, line, sizeof line);
 		assert_non_null(strstr(line, "⏎ "));
 		assert_null(strstr(line, "Esc back"));
 		press(KEYCODE_ENTER);
 		free(drawn(80, 24, GLYPHS_BLOCKS));
-		commands_footer(&screen, 80, line, sizeof line);
+		keys_footer(&screen, 80, line, sizeof line);
 		assert_null(strstr(line, "⏎"));
 		assert_non_null(strstr(line, "Esc back"));
 		press(KEYCODE_ENTER);
 		said("No key \"Enter\" here. ? for help.");
 		press(KEYCODE_ESCAPE);
-		commands_footer(&screen, 80, line, sizeof line);
+		keys_footer(&screen, 80, line, sizeof line);
 		assert_non_null(strstr(line, "⏎ "));
 	}
 }
@@ -671,9 +669,9 @@ static void the_class_strip_moves_a_class_to_its_next_level(void **state)
 	press('c');
 	assert_int_equal(screen.overlay, OVERLAY_CLASSES);
 	golden("classes");
-	assert_int_equal(screen.class_keys[STORY_MEM], 'm');
-	assert_int_equal(screen.class_keys[STORY_NET], 'e');    /* n is taken: [n]one */
-	assert_int_equal(screen.class_keys[STORY_LOG], 'l');
+	assert_int_equal(target.controls.letters[STORY_MEM], 'm');
+	assert_int_equal(target.controls.letters[STORY_NET], 'e');    /* n is taken: [n]one */
+	assert_int_equal(target.controls.letters[STORY_LOG], 'l');
 	press('m');
 	assert_int_equal(screen.overlay, OVERLAY_NONE);
 	asked_for_level(STORY_MEM, LEVEL_ALL, false);
@@ -699,7 +697,7 @@ static void a_class_may_have_the_letter_q(void **state)
 	wire_close(&story.wire);
 	hear_story();
 	press('c');
-	assert_int_equal(screen.class_keys[9], 'q');
+	assert_int_equal(target.controls.letters[9], 'q');
 	press('q');
 	asked_for_level(9, LEVEL_ALL, false);
 }
@@ -759,42 +757,41 @@ static void an_answer_is_told_when_it_comes(void **state)
 	(void)state;
 	press('c');
 	press('m');
-	commands_answers(&screen);
-	assert_true(screen.requests[STORY_MEM].is_waiting);
+	assert_true(target.controls.levels[STORY_MEM].id);
 	answer(1, ACK_DONE, "");
-	assert_false(screen.requests[STORY_MEM].is_waiting);
+	assert_false(target.controls.levels[STORY_MEM].id);
 	said("mem: level all, acknowledged");
 	press('c');
 	press('m');
 	answer(2, ACK_DENIED, "not \x1b[2J for you");
 	said("mem: refused: not \xc2\xb7[2J for you");
-	assert_string_equal(screen.requests[STORY_MEM].answer, "not \x1b[2J for you");
+	assert_string_equal(target.controls.levels[STORY_MEM].answer, "not \x1b[2J for you");
 	/* None comes: forgotten after a while. */
 	press('c');
 	press('m');
 	screen.now_ns += 11 * STORY_SECOND;
-	commands_answers(&screen);
-	assert_false(screen.requests[STORY_MEM].is_waiting);
+	controls_expire(&target.controls, screen.now_ns);
+	assert_false(target.controls.levels[STORY_MEM].id);
 }
 
 static void without_a_way_or_permission_nothing_is_asked_for(void **state)
 {
 	(void)state;
-	options.read_only = true;
+	target.controls.is_read_only = true;
 	press('c');
 	press('m');
 	said("telemtop was started with --read-only: nothing is sent to the target.");
 	press('c');
 	press('a');
 	said("telemtop was started with --read-only: nothing is sent to the target.");
-	options.read_only = false;
+	target.controls.is_read_only = false;
 	target.source.kind = &uncontrolled;
 	press('c');
 	press('a');
 	said("4711: no control way: levels cannot be set");
 	press(KEYCODE_CTRL('R'));
 	said("4711: no control way: nothing can be asked for");
-	assert_false(screen.requests[STORY_MEM].is_waiting);
+	assert_false(target.controls.levels[STORY_MEM].id);
 	asked_for_nothing();
 }
 
@@ -904,11 +901,11 @@ static void an_interval_is_asked_for_in_seconds(void **state)
 	press('d');
 	type("61");
 	press(KEYCODE_ENTER);
-	said("\"61\" is no interval: give 0.1 to 60 seconds");
+	said("\"61\" is not an interval: give 0.1 to 60 seconds");
 	press('d');
 	type("nan");
 	press(KEYCODE_ENTER);
-	said("\"nan\" is no interval: give 0.1 to 60 seconds");
+	said("\"nan\" is not an interval: give 0.1 to 60 seconds");
 	press('d');
 	press(KEYCODE_ENTER);           /* nothing typed, nothing done */
 	press('d');
@@ -925,22 +922,22 @@ static void recording_starts_and_ends_and_q_asks_once(void **state)
 	assert_non_null(getcwd(here, sizeof here));
 	assert_int_equal(chdir(fixture.dir), 0);
 	press('R');
-	assert_true(recorder_is_on(&target.recorder));
-	assert_string_equal(target.recorder.path, "imgsrv-20231114-221430.telem");
+	assert_true(recorder_is_on(&screen.recorder));
+	assert_string_equal(screen.recorder.path, "imgsrv-20231114-221430.telem");
 	said("Recording into imgsrv-20231114-221430.telem. R ends it.");
 	story_ticks(&story, 42);
 	hear_story();
 	assert_int_equal(chdir(here), 0);
 	golden("recording");
-	assert_int_equal(press('q'), COMMAND_STAY);
+	assert_int_equal(press('q'), KEYS_STAY);
 	said("Recording: q again ends it and quits (imgsrv-20231114-221430.telem)");
-	assert_int_equal(press('q'), COMMAND_QUIT);
+	assert_int_equal(press('q'), KEYS_QUIT);
 	press('R');
 	said("Recording ended: imgsrv-20231114-221430.telem, whole.");
-	assert_false(recorder_is_on(&target.recorder));
-	assert_int_equal(press('q'), COMMAND_QUIT);
+	assert_false(recorder_is_on(&screen.recorder));
+	assert_int_equal(press('q'), KEYS_QUIT);
 	assert_int_equal(chdir(fixture.dir), 0);
-	commands_record(&screen, "imgsrv-20231114-221430.telem");
+	keys_record(&screen, "imgsrv-20231114-221430.telem");
 	assert_int_equal(chdir(here), 0);
 	said("imgsrv-20231114-221430.telem: the file is there already. Choose another name, or give --force.");
 }
@@ -950,7 +947,7 @@ static void there_is_nothing_to_record_before_the_first_tick(void **state)
 	(void)state;
 	press('R');
 	said("Nothing to record yet: the target has not said anything.");
-	assert_false(recorder_is_on(&target.recorder));
+	assert_false(recorder_is_on(&screen.recorder));
 }
 
 /* Whatever is pressed, in any state: it stands, and can be drawn. */
@@ -959,7 +956,7 @@ static void no_row_of_keys_does_harm(void **state)
 	uint64_t random = random_seed(11);
 
 	(void)state;
-	options.force = true;
+	screen.may_overwrite = true;
 	for (int i = 0; i < 6000; i++) {
 		int key = random_below(&random, 3) ? (int)random_below(&random, 0x80)
 						  : KEYCODE_RESIZE + (int)random_below(&random, 32);
@@ -982,7 +979,8 @@ static void no_row_of_keys_does_harm(void **state)
 
 static int setup_replay(void **state)
 {
-	struct problem problem = { 0 }, warning = { 0 };
+	struct target_config config = { .interval_ns = STORY_SECOND };
+	struct address address = { .kind = &source_file, .text = "x.telem" };
 	const char *path;
 
 	if (setup_empty(state) < 0)
@@ -991,11 +989,11 @@ static int setup_replay(void **state)
 	story_ticks(&story, 90);
 	path = fixture_path(&fixture, "x.telem");
 	fixture_write(path, (char *)story.wire.bytes, story.wire.count);
-	target.is_file = true;
-	strcpy(target.address.text, "x.telem");
-	if (replay_open(&target.replay, path, &target.session, &problem, &warning) != EXIT_DONE)
+	target_close(&target);
+	strcpy(address.path, path);
+	if (target_open(&target, NULL, &config, &address, on_change, NULL) != EXIT_DONE)
 		return -1;
-	replay_seek(&target.replay, target.replay.first_ns);
+	cursor_seek(&target.cursor, target.timeline.first_ns);
 	return 0;
 }
 
@@ -1005,13 +1003,13 @@ static void a_replay_shows_where_in_time_it_is(void **state)
 {
 	(void)state;
 	assert_string_equal(badge(), "REPLAY x1");
-	replay_seek(&target.replay, 60 * STORY_SECOND);
+	cursor_seek(&target.cursor, 60 * STORY_SECOND);
 	golden("replay");
 	press(' ');
 	assert_string_equal(badge(), "REPLAY paused");
 	press(' ');
 	assert_string_equal(badge(), "REPLAY x1");
-	replay_run(&target.replay, UINT64_MAX);
+	cursor_run(&target.cursor, UINT64_MAX);
 	assert_string_equal(badge(), "REPLAY at its end");
 	golden("replay_end");
 	press(' ');                     /* plays again from the start */
@@ -1051,10 +1049,10 @@ static void keys_change_its_speed_within_bounds(void **state)
 	assert_string_equal(badge(), "REPLAY x2");
 	for (int i = 0; i < 20; i++)
 		press('>');
-	assert_true(target.replay.speed <= 1000);
+	assert_true(target.cursor.speed <= 1000);
 	for (int i = 0; i < 40; i++)
 		press('<');
-	assert_true(target.replay.speed >= 0.1);
+	assert_true(target.cursor.speed >= 0.1);
 }
 
 static void a_time_of_day_is_gone_to(void **state)
@@ -1075,11 +1073,11 @@ static void a_time_of_day_is_gone_to(void **state)
 	press(':');
 	type("soon");
 	press(KEYCODE_ENTER);
-	said("\"soon\" is no time: give HH:MM or HH:MM:SS");
+	said("\"soon\" is not a time: give HH:MM or HH:MM:SS");
 	press(':');
 	type("99:00");
 	press(KEYCODE_ENTER);
-	said("\"99:00\" is no time: give HH:MM or HH:MM:SS");
+	said("\"99:00\" is not a time: give HH:MM or HH:MM:SS");
 	assert_int_equal(second(), 56);
 }
 

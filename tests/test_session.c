@@ -217,6 +217,8 @@ static void a_number_at_its_end_is_no_loss_of_all(void **state)
 
 static void after_a_reconnect_the_time_away_is_no_loss(void **state)
 {
+	size_t count;
+
 	(void)state;
 	story_greet(&story);
 	story_ticks(&story, 2);
@@ -227,13 +229,15 @@ static void after_a_reconnect_the_time_away_is_no_loss(void **state)
 	story_lose_tick(&story);
 	story_greet(&story);
 	story_ticks(&story, 2);
+	count = story.wire.count;
 	feed_story();
+	assert_int_equal(link_of()->reconnects, 1);
 	assert_int_equal(link_of()->lost_blocks, 0);
 	assert_int_equal(link_of()->lost_events, 0);
 	assert_true(link_of()->is_balanced);
 	assert_int_equal(link_of()->emitted, 6 * 42);
 	assert_int_equal(model_class(session.model, STORY_NET)->received, 2 * 41);
-	assert_int_equal(session.reader->offset + session.reader->start > 12345, 1);
+	assert_int_equal(session.parser.offset, 12345 + count);
 }
 
 static void a_restart_forgets_everything_but_the_window(void **state)
@@ -255,17 +259,13 @@ static void a_restart_forgets_everything_but_the_window(void **state)
 
 static void another_program_on_the_same_way_begins_anew(void **state)
 {
-	struct message ping = { .kind = KIND_PING };
-	uint8_t bytes[LIMIT_REQUEST_BYTES];
 	struct story other;
-	uint32_t id;
 
 	(void)state;
 	story_init(&other, 8);
 	story_greet(&story);
 	story_ticks(&story, 30);
 	feed_story();
-	session_request(&session, &ping, bytes, &id);
 	story_greet(&other);
 	story_ticks(&other, 3);
 	feed(other.wire.bytes, other.wire.count);
@@ -273,7 +273,6 @@ static void another_program_on_the_same_way_begins_anew(void **state)
 	assert_int_equal(model_ticks(session.model), 4);
 	assert_int_equal(link_of()->lost_blocks, 0);
 	assert_int_equal(link_of()->lost_events, 0);
-	assert_null(session_request_of(&session, id));
 	story_fini(&other);
 }
 
@@ -496,109 +495,6 @@ static void how_old_figures_were_is_told_by_wall_time(void **state)
 	assert_true(link_of()->lag_ns == 250000000);
 }
 
-/* ---- requests ---- */
-
-static void ack(uint64_t request, uint64_t code, const char *text)
-{
-	wire_add(&story.wire, ACK, ack, .request = request, .code = code, .text = text_of(text));
-	wire_close(&story.wire);
-	feed_story();
-}
-
-static uint32_t request(const struct message *message)
-{
-	uint8_t bytes[LIMIT_REQUEST_BYTES];
-	const uint8_t *at = bytes;
-	uint32_t id = 0;
-	size_t count = session_request(&session, message, bytes, &id), left = count;
-	struct decoder *decoder = decoder_new();
-	struct message decoded;
-
-	assert_true(count > 0);
-	assert_int_equal(decode_next(decoder, &at, &left, &decoded), DECODE_MESSAGE);
-	assert_int_equal(left, 0);
-	assert_int_equal(decoded.kind, message->kind);
-	assert_int_equal(decoded.ping.request, id);
-	decoder_free(decoder);
-	return id;
-}
-
-static void requests_are_numbered_and_remembered(void **state)
-{
-	struct message level = { .kind = KIND_SET_LEVEL,
-				 .set_level = { .request = 77, .class_id = 1, .site = 3, .level = 2 } };
-	struct message attach = { .kind = KIND_ATTACH, .attach = { .name = { "me", 2 } } };
-	const struct request *one, *two;
-
-	(void)state;
-	session.now_ns = 55;
-	assert_int_equal(request(&level), 1);
-	assert_int_equal(request(&attach), 2);
-	one = session_request_of(&session, 1);
-	two = session_request_of(&session, 2);
-	assert_int_equal(one->kind, KIND_SET_LEVEL);
-	assert_int_equal(one->class_id, 1);
-	assert_int_equal(one->site, 3);
-	assert_int_equal(one->level, 2);
-	assert_int_equal(one->sent_ns, 55);
-	assert_int_equal(two->kind, KIND_ATTACH);
-	assert_false(one->is_answered || two->is_answered);
-	assert_null(session_request_of(&session, 3));
-}
-
-static void an_ack_answers_its_request_and_no_other(void **state)
-{
-	struct message ping = { .kind = KIND_PING };
-
-	(void)state;
-	story_greet(&story);
-	feed_story();
-	request(&ping);
-	request(&ping);
-	ack(2, ACK_DENIED, "not for this viewer");
-	assert_false(session_request_of(&session, 1)->is_answered);
-	assert_true(session_request_of(&session, 2)->is_answered);
-	assert_int_equal(session_request_of(&session, 2)->code, ACK_DENIED);
-	assert_string_equal(session_request_of(&session, 2)->text, "not for this viewer");
-	ack(0, 1, "unknown");
-	ack(3, 0, "");
-	ack(2 + SESSION_REQUESTS, 0, "");
-	ack((1ull << 32) + 1, 0, "");
-	ack(UINT64_MAX, UINT64_MAX, "");
-	assert_false(session_request_of(&session, 1)->is_answered);
-	assert_int_equal(session_request_of(&session, 2)->code, ACK_DENIED);
-}
-
-static void the_oldest_requests_are_forgotten(void **state)
-{
-	struct message ping = { .kind = KIND_PING };
-
-	(void)state;
-	story_greet(&story);
-	feed_story();
-	for (int i = 0; i < SESSION_REQUESTS + 2; i++)
-		request(&ping);
-	assert_null(session_request_of(&session, 1));
-	assert_null(session_request_of(&session, 2));
-	assert_non_null(session_request_of(&session, 3));
-	ack(1, 0, "late");
-	assert_false(session_request_of(&session, 1 + SESSION_REQUESTS)->is_answered);
-}
-
-static void a_request_that_is_too_long_is_none(void **state)
-{
-	char name[LIMIT_TEXT_BYTES];
-	struct message attach = { .kind = KIND_ATTACH, .attach = { .name = { name, sizeof name } } };
-	uint8_t bytes[LIMIT_REQUEST_BYTES];
-	uint32_t id = 99;
-
-	(void)state;
-	memset(name, 'x', sizeof name);
-	assert_int_equal(session_request(&session, &attach, bytes, &id), 0);
-	assert_int_equal(id, 99);
-	assert_null(session_request_of(&session, 1));
-}
-
 /* ---- bad-inputs.tsv, in the place of a field ---- */
 
 /* Its text as a task's name and a log line: raw in the model, clean where it is shown. */
@@ -755,8 +651,9 @@ static void observers_see_blocks_messages_and_ticks_until_they_leave(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_stream_is_heard_without_a_loss), TEST(observers_see_blocks_messages_and_ticks_until_they_leave),
-		 TEST(figures_do_not_depend_on_how_the_bytes_were_cut),
+		TEST(a_stream_is_heard_without_a_loss),
+		TEST(observers_see_blocks_messages_and_ticks_until_they_leave),
+		TEST(figures_do_not_depend_on_how_the_bytes_were_cut),
 		TEST(figures_do_not_depend_on_any_one_cut), TEST(a_hold_applies_nothing_and_a_step_one_block),
 		TEST(lost_blocks_are_counted_by_their_numbers), TEST(a_greeting_carries_the_latest_number_and_is_no_loss),
 		TEST(one_damage_costs_one_block_and_is_counted), TEST(damage_is_counted_before_a_good_block_comes),
@@ -770,9 +667,8 @@ int main(void)
 		TEST(features_one_may_know_and_newer_minor_versions_are_read),
 		TEST(unknown_kinds_are_counted_and_passed_over),
 		TEST(bad_messages_are_counted_and_the_next_is_read), TEST(half_a_message_at_a_blocks_end_is_one_bad_message),
-		TEST(how_old_figures_were_is_told_by_wall_time), TEST(requests_are_numbered_and_remembered),
-		TEST(an_ack_answers_its_request_and_no_other), TEST(the_oldest_requests_are_forgotten),
-		TEST(a_request_that_is_too_long_is_none), TEST(what_bad_inputs_says_of_the_monitor_holds),
+		TEST(how_old_figures_were_is_told_by_wall_time),
+		TEST(what_bad_inputs_says_of_the_monitor_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,6 @@ int cli_parse(int argc, char *argv[], struct options *out, struct problem *probl
 		subcommand = &subcommand_screen;
 	options_init(out);
 	out->subcommand = subcommand;
-	out->command = subcommand->command;
 	/* getopt_long() takes the first word to be the program's name; here it is the subcommand's. */
 	argc -= skipped;
 	argv += skipped;

@@ -19,7 +19,6 @@ struct subcommand {
 	const struct option_row *const *options;     /* its own ones or those shared with others, then NULL; may be NULL */
 	enum target_use target_use;
 	int argument_count_max;      /* how many arguments may follow the target */
-	enum command command;
 	/* Checks what only all of the command line together tells. Returns EXIT_DONE, or EXIT_USAGE with the problem set.
 	 * NULL: there is nothing to check. */
 	int (*check)(const struct options *options, struct problem *problem);

@@ -20,13 +20,16 @@ struct held {
 	struct row rows[ROWS_MAX];
 	int row_count;
 	bool is_sent;
-	uint32_t request;            /* for session_request_of(), once is_sent is set */
+	struct observer observer;    /* of the session, once is_sent is set */
 };
 
-static void on_held(void *arg, const struct message_held *message)
+static void on_message(void *arg, const struct message *any)
 {
+	const struct message_held *message = &any->held;
 	struct held *held = arg;
 
+	if (any->kind != KIND_HELD)
+		return;
 	/* Each row is four numbers: site, bytes, birth and address. */
 	for (uint32_t i = 0; i + 4 <= message->rows.count && held->row_count < ROWS_MAX; i += 4) {
 		const struct number *numbers = message->rows.numbers + i;
@@ -60,34 +63,6 @@ static bool find_task(const struct model *model, const char *name, uint64_t *out
 		}
 	}
 	return false;
-}
-
-static void ask(struct headless *headless)
-{
-	/* Task 0 stands for all tasks. */
-	struct message message = { .kind = KIND_INTERROGATE };
-	const struct options *options = headless->options;
-	struct held *held = headless->state;
-	struct target *target = &headless->target;
-	struct problem problem = { 0 };
-
-	if (options->argument_count &&
-	    !find_task(target->session.model, options->arguments[0], &message.interrogate.task)) {
-		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->arguments[0]);
-		problem_todo(&problem, "telemtop once --json lists them.");
-		headless_fail(headless, &problem);
-		return;
-	}
-	target->session.held = on_held;
-	target->session.held_arg = held;
-	if (target_request(target, &message, &held->request) == 0) {
-		held->is_sent = true;
-		return;
-	}
-	problem_set(&problem, EXIT_PERMISSION, "%s: no control way", target->address.text);
-	problem_todo(&problem, "Ask over the program's Unix socket, a FIFO with its .ctl beside it, or TCP; not with "
-			       "--read-only.");
-	headless_fail(headless, &problem);
 }
 
 enum { TYPE_BYTES = LIMIT_NAME_BYTES * 3 };
@@ -141,24 +116,14 @@ static void print_table(const struct model *model, const struct held *held)
 	printf("%d of the allocations that live: about one in 64 whose address the program tells\n", held->row_count);
 }
 
-static void change(struct headless *headless, bool tick)
+/* The rows come before the answer. */
+static void answered(void *arg, const struct request *request)
 {
+	struct headless *headless = arg;
 	const struct model *model = headless->target.session.model;
 	struct held *held = headless->state;
-	const struct request *request;
 	struct problem problem = { 0 };
 
-	(void)tick;
-	if (model_ticks(model) == 0)
-		return;
-	if (!held->is_sent) {
-		ask(headless);
-		return;
-	}
-	/* The rows come before the answer. */
-	request = session_request_of(&headless->target.session, held->request);
-	if (!request || !request->is_answered)
-		return;
 	if (request->code != ACK_DONE) {
 		problem_set(&problem, EXIT_PERMISSION, "%s: refused: %s", headless->target.address.text,
 			    request->code == ACK_UNKNOWN ? "its libtelem is older" : request->text);
@@ -173,9 +138,53 @@ static void change(struct headless *headless, bool tick)
 	headless_over(headless, EXIT_DONE);
 }
 
+static void ask(struct headless *headless)
+{
+	/* Task 0 stands for all tasks. */
+	struct message message = { .kind = KIND_INTERROGATE };
+	const struct options *options = headless->options;
+	struct held *held = headless->state;
+	struct target *target = &headless->target;
+	struct problem problem = { 0 };
+
+	if (options->argument_count &&
+	    !find_task(target->session.model, options->arguments[0], &message.interrogate.task)) {
+		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->arguments[0]);
+		problem_todo(&problem, "telemtop once --json lists them.");
+		headless_fail(headless, &problem);
+		return;
+	}
+	if (controls_request(&target->controls, &message, answered, headless) == 0) {
+		held->is_sent = true;
+		held->observer = (struct observer){ .on_message = on_message, .arg = held };
+		session_observe(&target->session, &held->observer);
+		return;
+	}
+	problem_set(&problem, EXIT_PERMISSION, "%s: no control way", target->address.text);
+	problem_todo(&problem, "Ask over the program's Unix socket, a FIFO with its .ctl beside it, or TCP; not with "
+			       "--read-only.");
+	headless_fail(headless, &problem);
+}
+
+static void change(struct headless *headless, bool tick)
+{
+	const struct held *held = headless->state;
+
+	(void)tick;
+	if (!held->is_sent && model_ticks(headless->target.session.model) > 0)
+		ask(headless);
+}
+
+static void end(struct headless *headless)
+{
+	struct held *held = headless->state;
+
+	session_ignore(&headless->target.session, &held->observer);
+}
+
 static int run(const struct options *options)
 {
-	static const struct headless_callbacks callbacks = { .change = change };
+	static const struct headless_callbacks callbacks = { .change = change, .end = end };
 	struct held held = { .row_count = 0 };
 
 	return headless_run(options, &callbacks, &held);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "monitor/cli/cli.h"
+#include "monitor/source/source.h"
 
 /* The columns that the help of a subcommand and of an option begin at. */
 enum { SUBCOMMAND_COLUMN = 41, OPTION_COLUMN = 25 };
@@ -73,16 +74,55 @@ static bool is_written(int subcommand, const struct option_row *row)
 	return false;
 }
 
+/* A list of words with commas between them, broken into lines. */
+struct words { FILE *out; int column; };
+
+static void write_word(struct words *words, const char *word)
+{
+	enum { INDENT = 8, WIDTH = 88 };
+	int width = (int)strlen(word);
+
+	if (words->column == 0) {
+		words->column = INDENT;
+	} else if (words->column + 2 + width >= WIDTH) {
+		fprintf(words->out, ",\n%*s", INDENT, "");
+		words->column = INDENT;
+	} else {
+		fputs(", ", words->out);
+		words->column += 2;
+	}
+	fputs(word, words->out);
+	words->column += width;
+}
+
+/* Writes what a target may be; addresses with a scheme follow from the rows of the sources. */
+static void write_targets(FILE *out)
+{
+	struct words words = { out, 0 };
+
+	fputs("TARGET  ", out);
+	write_word(&words, "PID");
+	write_word(&words, "program name");
+	for (int i = 0; source_kinds[i]; i++)
+		if (source_kinds[i]->scheme) {
+			char word[80];
+
+			snprintf(word, sizeof word, "%s:%s", source_kinds[i]->scheme, source_kinds[i]->usage);
+			write_word(&words, word);
+		}
+	write_word(&words, "PATH of a socket, FIFO or recording");
+	write_word(&words, "- for standard input");
+	fputc('\n', out);
+}
+
 void cli_help(FILE *out)
 {
 	fputs("telemtop: see inside running programs that link libtelem\n\n", out);
 	for (int i = 0; subcommands[i]; i++)
 		write_subcommand(out, subcommands[i]);
-	fputs("\n"
-	      "TARGET  PID, program name, unix:PATH, tcp:HOST:PORT, fifo:PATH, listen:[HOST:]PORT,\n"
-	      "        PATH of a socket, FIFO or recording, - for standard input\n"
-	      "LEVEL   off, sum, all\n"
-	      "\n", out);
+	fputc('\n', out);
+	write_targets(out);
+	fputs("LEVEL   off, sum, all\n\n", out);
 	for (int i = 0; options_common[i]; i++)
 		write_option(out, options_common[i]);
 	for (int i = 0; subcommands[i]; i++)

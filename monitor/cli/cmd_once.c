@@ -12,10 +12,10 @@ static void change(struct headless *headless, bool tick)
 
 	/* Rates are differences to the tick before, and the first snapshot has none before it. A recording has been
 	 * read to its end, and shows what it has. */
-	if (!tick || (model_ticks(target->session.model) < 2 && !target->is_file))
+	if (!tick || (model_ticks(target_model(target)) < 2 && !target_is_recording(target)))
 		return;
 	if (headless->options->json) {
-		json_write(target, line_state(target), stdout);
+		json_write(target_model(target), line_state(target), stdout);
 	} else {
 		line_header_write(stdout);
 		line_write(target, stdout);

@@ -1,36 +1,70 @@
 /* cmd_record.c -- the subcommand record: writes the stream to a file, for telemtop replay. */
 #include "monitor/cli/cli.h"
 #include "monitor/cli/headless.h"
+#include "monitor/observe/record.h"
+
+struct recording_run {
+	struct headless *headless;
+	struct recorder recorder;
+	struct observer observer;    /* looks on behind the recorder */
+};
+
+/* After each block: whether there is enough, or no more can be written. */
+static void on_block(void *arg, const struct block *block)
+{
+	struct recording_run *run = arg;
+	uint64_t size_bytes = run->headless->options->size_bytes;
+
+	(void)block;
+	if (run->headless->is_over)
+		return;
+	if (run->recorder.problem.code)
+		headless_fail(run->headless, &run->recorder.problem);
+	else if (size_bytes && recorder_bytes(&run->recorder) >= size_bytes)
+		headless_over(run->headless, EXIT_DONE);
+}
+
+static void start(struct headless *headless)
+{
+	struct recording_run *run = headless->state;
+	struct session *session = &headless->target.session;
+	struct problem problem = { 0 };
+
+	if (recorder_start(&run->recorder, session, headless->options->output, headless->options->force, &problem) !=
+	    EXIT_DONE) {
+		headless_fail(headless, &problem);
+		return;
+	}
+	run->headless = headless;
+	run->observer = (struct observer){ .on_block = on_block, .arg = run };
+	session_observe(session, &run->observer);
+	headless_note("recording into %s; ^C ends it", run->recorder.path);
+}
 
 static void change(struct headless *headless, bool tick)
 {
-	struct target *target = &headless->target;
-	const struct options *options = headless->options;
+	struct recording_run *run = headless->state;
 
 	(void)tick;
-	if (target->recorder.problem.code) {
-		headless_fail(headless, &target->recorder.problem);
-		return;
-	}
-	if (!recorder_is_on(&target->recorder) && model_ticks(target->session.model) > 0) {
-		struct problem problem = { 0 };
+	if (!recorder_is_on(&run->recorder) && model_ticks(headless->target.session.model) > 0)
+		start(headless);
+}
 
-		if (recorder_start(&target->recorder, &target->session, options->output, options->force,
-				   &problem) != EXIT_DONE) {
-			headless_fail(headless, &problem);
-			return;
-		}
-		headless_note("recording into %s; ^C ends it", target->recorder.path);
-	}
-	if (options->size_bytes && target->recorder.recording.offset >= options->size_bytes)
-		headless_over(headless, EXIT_DONE);
+/* The recording ends while the target is still there. */
+static void end(struct headless *headless)
+{
+	struct recording_run *run = headless->state;
+
+	recorder_stop(&run->recorder);
+	session_ignore(&headless->target.session, &run->observer);
 }
 
 static void timeout(struct headless *headless)
 {
+	struct recording_run *run = headless->state;
 	struct problem problem = { 0 };
 
-	if (recorder_is_on(&headless->target.recorder)) {
+	if (recorder_is_on(&run->recorder)) {
 		headless_over(headless, EXIT_DONE);
 		return;
 	}
@@ -40,11 +74,15 @@ static void timeout(struct headless *headless)
 	headless_fail(headless, &problem);
 }
 
-static int run(const struct options *options)
+static int run_record(const struct options *options)
 {
-	static const struct headless_callbacks callbacks = { .change = change, .timeout = timeout, .follows_file = true };
+	static const struct headless_callbacks callbacks = {
+		.change = change, .timeout = timeout, .end = end, .follows_file = true,
+	};
+	struct recording_run run = { .headless = NULL };
 
-	return headless_run(options, &callbacks, NULL);
+	recorder_init(&run.recorder);
+	return headless_run(options, &callbacks, &run);
 }
 
 static int parse_output(const char *text, struct options *options, struct problem *problem)
@@ -70,5 +108,5 @@ const struct subcommand subcommand_record = {
 	.usage = "[-o FILE] [--for TIME] [--size BYTES] TARGET",
 	.options = (const struct option_row *const[]){ &output, &option_for, &size, &option_force, NULL },
 	.target_use = TARGET_NEEDED,
-	.run = run,
+	.run = run_record,
 };

@@ -34,6 +34,5 @@ const struct subcommand subcommand_replay = {
 	.usage = "[--at TIME] [--speed X] FILE",
 	.options = (const struct option_row *const[]){ &at, &speed, NULL },
 	.target_use = TARGET_OPTIONAL,
-	.command = COMMAND_SCREEN,
 	.run = run,
 };

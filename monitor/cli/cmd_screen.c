@@ -84,6 +84,5 @@ const struct subcommand subcommand_screen = {
 	.options = (const struct option_row *const[]){ &record, &option_force, &panel, &filter, &color, &theme, &ascii,
 						       NULL },
 	.target_use = TARGET_OPTIONAL,
-	.command = COMMAND_SCREEN,
 	.run = run,
 };

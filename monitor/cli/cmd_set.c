@@ -13,7 +13,7 @@
 
 struct set {
 	bool is_sent;
-	uint32_t first_request, request_count;  /* the requests whose answers are waited for; 0: answered, all of them */
+	int unanswered_count;        /* requests whose answers are waited for */
 };
 
 static const char example[] = "For example: flush=50ms ring=1M policy=overwrite";
@@ -51,15 +51,74 @@ static bool limit_message(const struct model *model, const char *text, bool is_s
 	return false;
 }
 
+static void report(struct headless *headless)
+{
+	const struct options *options = headless->options;
+	bool holds = !options->keep && headless->target.controls.wish_count > 0;
+
+	for (int i = 0; i < options->argument_count; i++)
+		if (strncmp(options->arguments[i], "dump=", 5)) {
+			char setting[4 * LIMIT_NAME_BYTES];
+
+			text_clean(setting, sizeof setting, options->arguments[i], strlen(options->arguments[i]),
+				   GLYPHS_BLOCKS);
+			printf("%s%s\n", setting, !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
+		}
+	if (headless_flush(headless) && !holds)
+		headless_over(headless, EXIT_DONE);
+}
+
+/* Prints why a request was refused, and ends. */
+static void refused(struct headless *headless, const struct request *request)
+{
+	bool is_level = request->kind == KIND_SET_LEVEL || request->kind == KIND_ENABLE_ALL;
+	bool is_value = request->kind != KIND_DUMP && (request->code == ACK_LIMIT || request->code == ACK_BAD);
+	struct problem problem = { 0 };
+
+	problem_set(&problem, request->code == ACK_DENIED ? EXIT_PERMISSION : is_value ? EXIT_USAGE : EXIT_INTERNAL,
+		    "%s: refused: %s", headless->target.address.text, request->text);
+	if (is_value)
+		problem_todo(&problem, "%s",
+			     is_level ? "Levels are leases: end other viewers, or give --keep." : example);
+	headless_fail(headless, &problem);
+}
+
+/* A script reads the dump's file name from this line, so nothing else stands on it. */
+static void print_dump(const struct request *request)
+{
+	char path[3 * LIMIT_PATH_BYTES + 1];
+
+	text_clean(path, sizeof path, request->text, strnlen(request->text, sizeof request->text), GLYPHS_BLOCKS);
+	printf("%s\n", path);
+}
+
+static void answered(void *arg, const struct request *request)
+{
+	struct headless *headless = arg;
+	struct set *set = headless->state;
+
+	if (headless->is_over)
+		return;
+	set->unanswered_count--;
+	if (request->code != ACK_DONE) {
+		refused(headless, request);
+		return;
+	}
+	if (request->kind == KIND_DUMP)
+		print_dump(request);
+	if (set->unanswered_count == 0)
+		report(headless);
+}
+
 /* Sends a setting of the program, such as flush= or ring=, or sets the problem when its value is wrong. Returns false
  * when the text is no such setting; then it names a class and a level. */
 static bool send_setting(struct headless *headless, const char *setting, struct problem *problem)
 {
 	const struct model *model = headless->target.session.model;
+	struct set *set = headless->state;
 	struct message message;
 	uint64_t value = 0;
 	bool is_good;
-	uint32_t id;
 
 	if (!strncmp(setting, "flush=", 6)) {
 		is_good = options_time(setting + 6, &value);
@@ -79,7 +138,7 @@ static bool send_setting(struct headless *headless, const char *setting, struct 
 		return false;
 	}
 	if (is_good) {
-		target_request(&headless->target, &message, &id);
+		set->unanswered_count += controls_request(&headless->target.controls, &message, answered, headless) == 0;
 	} else {
 		problem_set(problem, EXIT_USAGE, "bad setting: \"%s\"", setting);
 		problem_todo(problem, "%s", example);
@@ -102,97 +161,37 @@ static void send_all(struct headless *headless)
 		headless_fail(headless, &problem);
 		return;
 	}
-	set->first_request = target->session.next_request;
 	for (int i = 0; i < headless->options->argument_count; i++) {
 		const char *setting = headless->options->arguments[i];
 
 		if (!send_setting(headless, setting, &problem))
-			target_wish(target, setting, &problem);
+			controls_wish(&target->controls, setting, &problem);
 		if (problem.code) {
 			headless_fail(headless, &problem);
 			return;
 		}
 	}
 	/* No level at all is set when one of the names is wrong. */
-	if (!target_check_wishes(target, &missing)) {
-		target_no_such_class(target, missing, &problem);
+	if (!controls_check_wishes(&target->controls, &missing)) {
+		controls_no_such_class(&target->controls, missing, &problem);
 		headless_fail(headless, &problem);
 		return;
 	}
-	target_send_wishes(target, &missing);
-	set->request_count = target->session.next_request - set->first_request;
-}
-
-static void report(struct headless *headless)
-{
-	const struct options *options = headless->options;
-	bool holds = !options->keep && headless->target.wish_count > 0;
-
-	for (uint32_t i = 0; i < SESSION_REQUESTS; i++) {
-		const struct request *request = &headless->target.session.requests[i];
-
-		/* A script reads the dump's file name from this line, so nothing else stands on it. */
-		if (request->kind == KIND_DUMP && request->is_answered) {
-			char path[3 * LIMIT_PATH_BYTES + 1];
-
-			text_clean(path, sizeof path, request->text, strnlen(request->text, sizeof request->text),
-				   GLYPHS_BLOCKS);
-			printf("%s\n", path);
-		}
+	controls_send_wishes(&target->controls, answered, headless, &set->unanswered_count, &missing);
+	if (set->unanswered_count == 0) {
+		problem_set(&problem, EXIT_CONNECTION, "%s: the request cannot be sent", target->address.text);
+		problem_todo(&problem, "Try again; is the program stopped?");
+		headless_fail(headless, &problem);
 	}
-	for (int i = 0; i < options->argument_count; i++)
-		if (strncmp(options->arguments[i], "dump=", 5)) {
-			char setting[4 * LIMIT_NAME_BYTES];
-
-			text_clean(setting, sizeof setting, options->arguments[i], strlen(options->arguments[i]),
-				   GLYPHS_BLOCKS);
-			printf("%s%s\n", setting, !holds ? " (kept)" : options->for_ns ? "" : " (until this ends: ^C)");
-		}
-	if (headless_flush(headless) && !holds)
-		headless_over(headless, EXIT_DONE);
-}
-
-/* Prints why a request was refused, and ends. is_setting: it was a setting of the program, not a level. */
-static void refused(struct headless *headless, const struct request *request, bool is_setting)
-{
-	bool is_value = request->kind != KIND_DUMP && (request->code == ACK_LIMIT || request->code == ACK_BAD);
-	struct problem problem = { 0 };
-
-	problem_set(&problem, request->code == ACK_DENIED ? EXIT_PERMISSION : is_value ? EXIT_USAGE : EXIT_INTERNAL,
-		    "%s: refused: %s", headless->target.address.text, request->text);
-	if (is_value)
-		problem_todo(&problem, "%s",
-			     is_setting ? example : "Levels are leases: end other viewers, or give --keep.");
-	headless_fail(headless, &problem);
 }
 
 static void change(struct headless *headless, bool tick)
 {
-	struct set *set = headless->state;
-	struct target *target = &headless->target;
+	const struct set *set = headless->state;
 
 	(void)tick;
-	if (model_ticks(target->session.model) == 0)
-		return;
-	if (!set->is_sent) {
+	if (!set->is_sent && model_ticks(headless->target.session.model) > 0)
 		send_all(headless);
-		return;
-	}
-	if (set->request_count == 0)
-		return;
-	for (uint32_t i = 0; i < set->request_count; i++) {
-		const struct request *request = session_request_of(&target->session, set->first_request + i);
-
-		if (!request || !request->is_answered)
-			return;
-		if (request->code != ACK_DONE) {
-			/* Settings were sent before levels. */
-			refused(headless, request, i + (uint32_t)target->wish_count < set->request_count);
-			return;
-		}
-	}
-	set->request_count = 0;
-	report(headless);
 }
 
 static int run(const struct options *options)
@@ -225,7 +224,6 @@ const struct subcommand subcommand_set = {
 	.options = (const struct option_row *const[]){ &option_for, NULL },
 	.target_use = TARGET_NEEDED,
 	.argument_count_max = INT_MAX,
-	.command = COMMAND_SET,
 	.check = check,
 	.run = run,
 };

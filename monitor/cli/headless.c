@@ -71,11 +71,11 @@ static void on_change(void *arg, bool tick)
 		return;
 	}
 	headless->callbacks->change(headless, tick);
-	if (headless->is_over || target->is_file || target->is_open || target->source.state != SOURCE_ENDED)
+	if (headless->is_over || target->is_open || target->source.state != SOURCE_ENDED)
 		return;
 	if (target->problem.code) {
 		headless_fail(headless, &target->problem);
-	} else if (model_link(target->session.model)->has_bye || target->address.kind == ADDRESS_STDIN) {
+	} else if (model_link(target->session.model)->has_bye || target->address.kind->ends) {
 		headless_over(headless, EXIT_DONE);
 	} else {
 		problem_set(&target->problem, EXIT_CONNECTION, "%s: connection lost", target->address.text);
@@ -101,12 +101,6 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 		headless_over(headless, EXIT_DONE);
 }
 
-/* FIFOs and listening addresses wait for as long as it takes until a program comes. */
-static bool waits_for_program(const struct address *address)
-{
-	return address->kind == ADDRESS_FIFO || address->kind == ADDRESS_LISTEN;
-}
-
 /* Called one second after the start at an address that waits for a program, to say so; else --timeout seconds after it.
  * A socket that accepts connections need not belong to libtelem: without a greeting by now, the subcommand ends. */
 static void on_no_answer(evutil_socket_t fd, short what, void *arg)
@@ -115,15 +109,15 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 	struct target *target = &headless->target;
 
 	(void)fd, (void)what;
-	if (target->session.reader->was_synced)
+	if (target->session.has_greeted)
 		return;
-	if (waits_for_program(&target->address))
+	if (target->address.kind->waits)
 		headless_note("%s: waiting for a program", headless->options->target);
-	if (!target->is_open || (target->address.kind != ADDRESS_UNIX && target->address.kind != ADDRESS_TCP))
+	if (!target->is_open || target->address.kind->waits || target->address.kind->ends)
 		return;
 	session_end(&target->session, EXIT_CONNECTION);
 	target->problem = target->session.problem;
-	if (target->session.reader->first_count == 0) {
+	if (target->session.parser.first_count == 0) {
 		problem_set(&target->problem, EXIT_CONNECTION, "%s: no answer within %d s", target->address.text,
 			    headless->options->timeout_s);
 		problem_todo(&target->problem, "Somebody listens there, but says nothing. Is the program stopped, or is "
@@ -132,19 +126,17 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 	headless_fail(headless, &target->problem);
 }
 
-static void walk_file(struct headless *headless)
+static void walk_recording(struct headless *headless)
 {
-	struct replay *replay = &headless->target.replay;
+	struct cursor *cursor = &headless->target.cursor;
 
 	if (headless->options->at_ns)
-		replay_seek(replay, replay->first_ns + headless->options->at_ns);
+		cursor_seek(cursor, headless->target.timeline.first_ns + headless->options->at_ns);
 	if (headless->callbacks->follows_file) {
-		while (!headless->is_over && replay_tick(replay))
+		while (!headless->is_over && cursor_tick(cursor))
 			headless->callbacks->change(headless, true);
 	} else {
-		replay_run(replay, UINT64_MAX);
-		while (!replay->is_at_end)
-			replay_run(replay, UINT64_MAX);
+		cursor_run(cursor, UINT64_MAX);
 		headless->callbacks->change(headless, true);
 	}
 	if (!headless->is_over)
@@ -161,6 +153,11 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	struct address address;
 	struct problem problem = { 0 };
 	struct event *interrupt, *terminate, *timer, *no_answer;
+	struct target_config config = {
+		.interval_ns = options->interval_ns, .levels = options->classes, .persist = options->keep,
+		.is_read_only = options->read_only, .reconnects = !options->no_reconnect,
+		.timeout_s = options->timeout_s,
+	};
 	struct timeval length = { (time_t)(options->for_ns / 1000000000u), (suseconds_t)(options->for_ns / 1000 % 1000000) };
 
 	if (address_wait(options->target, options->wait_s, &address, &problem) != EXIT_DONE)
@@ -174,18 +171,20 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	no_answer = evtimer_new(headless.base, on_no_answer, &headless);
 	evsignal_add(interrupt, NULL);
 	evsignal_add(terminate, NULL);
-	event_add(no_answer, &(struct timeval){ waits_for_program(&address) ? 1 : options->timeout_s, 0 });
+	event_add(no_answer, &(struct timeval){ address.kind->waits ? 1 : options->timeout_s, 0 });
 	if (options->for_ns)
 		evtimer_add(timer, &length);
-	if (target_open(&headless.target, headless.base, options, &address, on_change, &headless) != EXIT_DONE) {
+	if (target_open(&headless.target, headless.base, &config, &address, on_change, &headless) != EXIT_DONE) {
 		headless.code = problem_print(&headless.target.problem);
 	} else {
 		if (headless.target.warning.code)
 			problem_print(&headless.target.warning);
-		if (headless.target.is_file)
-			walk_file(&headless);
+		if (target_is_recording(&headless.target))
+			walk_recording(&headless);
 		else if (!headless.is_over)
 			event_base_dispatch(headless.base);
+		if (callbacks->end)
+			callbacks->end(&headless);
 		target_close(&headless.target);
 	}
 	event_free(interrupt);

@@ -19,6 +19,8 @@ struct headless_callbacks {
 	void (*change)(struct headless *headless, bool tick);
 	/* Called once the time of --for has passed. NULL: that is the end, with EXIT_DONE. */
 	void (*timeout)(struct headless *headless);
+	/* Called once after all others, before the target is closed. NULL: nothing is to be done. */
+	void (*end)(struct headless *headless);
 	/* For a recording: change() is called at each of its ticks, not only at its end. */
 	bool follows_file;
 };

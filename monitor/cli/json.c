@@ -339,9 +339,8 @@ static json_t *target_head(const struct model *model)
 	return out;
 }
 
-int json_write(const struct target *target, const char *state, FILE *out)
+int json_write(const struct model *model, const char *state, FILE *out)
 {
-	const struct model *model = target->session.model;
 	json_t *root = json_object();
 	int err;
 

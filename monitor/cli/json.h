@@ -5,10 +5,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "monitor/session/target.h"
+#include "monitor/model/model.h"
 
 /* Returns a text as JSON can hold it: only invalid UTF-8 is replaced. The caller owns it. */
 json_t *json_text(const char *from);
 /* Writes one object on one line and flushes it; state is what line_state() returns. Returns 0 or -EIO. */
-int json_write(const struct target *target, const char *state, FILE *out);
+int json_write(const struct model *model, const char *state, FILE *out);
 #endif

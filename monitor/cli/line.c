@@ -9,9 +9,9 @@
 
 const char *line_state(const struct target *target)
 {
-	if (target->is_file)
+	if (target_is_recording(target))
 		return "replay";
-	if (model_link(target->session.model)->has_bye)
+	if (model_link(target_model(target))->has_bye)
 		return "ended";
 	switch (target->source.state) {
 	case SOURCE_CONNECTING: return "connecting";
@@ -21,27 +21,12 @@ const char *line_state(const struct target *target)
 	}
 }
 
-/* Returns the span or latency with the worst p99 of the window, NULL when none was timed in it. */
-static const struct model_site *worst(const struct model *model)
-{
-	const struct model_site *found = NULL;
-
-	for (uint32_t i = 0; i < model_site_count(model); i++) {
-		const struct model_site *site = model_site(model, i);
-
-		if ((site->kind == SITE_SPAN || site->kind == SITE_LATENCY) && site->window.count > 0 &&
-		    (!found || site->window.p99 > found->window.p99))
-			found = site;
-	}
-	return found;
-}
-
 void line_write(const struct target *target, FILE *out)
 {
-	const struct model *model = target->session.model;
+	const struct model *model = target_model(target);
 	const struct model_totals *totals = model_totals(model);
 	const struct model_link *link = model_link(model);
-	const struct model_site *site = worst(model);
+	const struct model_site *site = model_worst_p99(model);
 	char clock[UNITS_BYTES], memory[UNITS_BYTES], alloc[UNITS_BYTES], events[UNITS_BYTES], wire[UNITS_BYTES],
 		lost[UNITS_BYTES], gc[UNITS_BYTES], p99[UNITS_BYTES], name[200] = "", tasks[32];
 	uint32_t running = 0;

@@ -13,17 +13,10 @@
 
 struct subcommand;
 
-/* The subcommands for which the session behaves in a way of its own. */
-enum command {
-	COMMAND_OTHER,
-	COMMAND_SCREEN,              /* an address without a process is connected to again after a goodbye */
-	COMMAND_SET                  /* sends its levels itself, and waits for the answers */
-};
 enum color_when { COLOR_WHEN_AUTO, COLOR_WHEN_ALWAYS, COLOR_WHEN_NEVER };
 
 struct options {
 	const struct subcommand *subcommand;
-	enum command command;        /* copied from the subcommand's row */
 	const char *target;          /* NULL: none was given */
 	char *const *arguments;      /* what follows the target; at most as many as the subcommand's row allows */
 	int argument_count;

@@ -421,9 +421,18 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 	}
 }
 
-struct model_link *model_link_edit(struct model *model)
+void model_set_transport(struct model *model, const struct model_transport *transport)
 {
-	return &model->link;
+	struct model_link *link = &model->link;
+
+	link->bytes = transport->bytes;
+	link->blocks = transport->blocks;
+	link->damaged_blocks = transport->damaged_blocks;
+	link->skipped_bytes = transport->skipped_bytes;
+	link->lost_blocks = transport->lost_blocks;
+	link->bad_messages = sum_of(transport->bad_messages, model->refused_count);
+	link->unknown_messages = transport->unknown_messages;
+	link->lag_ns = transport->lag_ns;
 }
 
 void model_gap(struct model *model)
@@ -440,6 +449,7 @@ void model_gap(struct model *model)
 	model->link.sink_dropped = 0;
 	model->has_previous = false;
 	model->link.has_bye = model->link.has_books = false;
+	model->link.reconnects++;
 }
 
 /* ---- asking ---- */
@@ -530,6 +540,20 @@ uint32_t model_line_count(const struct model *model)
 const struct model_line *model_line(const struct model *model, uint32_t age)
 {
 	return &model->lines[(model->line_count - 1 - age) % MODEL_LINES];
+}
+
+const struct model_site *model_worst_p99(const struct model *model)
+{
+	const struct model_site *worst = NULL;
+
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+
+		if ((site->kind == SITE_SPAN || site->kind == SITE_LATENCY) && site->window.count > 0 &&
+		    (!worst || site->window.p99 > worst->window.p99))
+			worst = site;
+	}
+	return worst;
 }
 
 const struct series *model_series(const struct model *model, enum model_series which)

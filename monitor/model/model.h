@@ -144,6 +144,15 @@ struct model_line {
 	char text[256];
 };
 
+/* What the session counts of the stream that carries the messages, since the program's stream began. */
+struct model_transport {
+	uint64_t bytes, blocks;
+	uint64_t damaged_blocks, skipped_bytes;
+	uint64_t lost_blocks;                /* gaps in the numbers of blocks */
+	uint64_t bad_messages, unknown_messages;
+	double lag_ns;                       /* how old the newest data was when it arrived */
+};
+
 struct model_link {
 	double bytes_per_s, blocks_per_s, events_per_s;      /* of what arrives */
 	uint64_t bytes, blocks, events;
@@ -154,7 +163,7 @@ struct model_link {
 	uint64_t lost_events;                /* events of all classes that were lost on the way to us */
 	uint64_t dropped_events;             /* events dropped at the source since we joined: ring or queue full */
 	uint64_t last_loss_ns;
-	double lag_ns;                       /* how old the newest data was when it arrived; the session sets it */
+	double lag_ns;                       /* how old the newest data was when it arrived */
 	double drops_per_s;                  /* both kinds of loss in the last tick */
 	/* What the target says about our sink. */
 	uint64_t sink_taken, sink_delivered, sink_dropped, sink_queued, queue_bytes, queue_bytes_max, viewers;
@@ -195,8 +204,8 @@ struct model *model_copy(const struct model *model);
 
 /* Applies a message of the stream. bytes is how long it was on the wire. */
 void model_apply(struct model *model, const struct message *message, uint32_t bytes);
-/* For the session, which counts lost blocks, damage and the like. */
-struct model_link *model_link_edit(struct model *model);
+/* Sets what model_link() says of the transport. */
+void model_set_transport(struct model *model, const struct model_transport *transport);
 /* Says that the stream will start again with a greeting, after a reconnect or damage: rates pause, totals stay. A HELLO of
  * another stream id empties the model without this call. */
 void model_gap(struct model *model);
@@ -256,6 +265,8 @@ static inline bool model_is_timed(const struct model_site *site) { return site_k
 enum model_series { MODEL_MEMORY, MODEL_RSS, MODEL_EVENTS, MODEL_WIRE, MODEL_LOSS, MODEL_LAG, MODEL_SERIES_COUNT };
 const struct series *model_series(const struct model *model, enum model_series which);
 
+/* The span or latency whose p99 in the window is the worst; NULL when none was timed in it. */
+const struct model_site *model_worst_p99(const struct model *model);
 /* How many seconds model_site.window covers: 10, 60, 300, or 0 for the whole run. The default is 60. */
 int model_window(const struct model *model);
 void model_set_window(struct model *model, int seconds);

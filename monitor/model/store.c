@@ -30,6 +30,7 @@ void model_give(struct model *model, void *taken, size_t bytes)
 /* The stream asked for what cannot be; it is left out, and counted. */
 void model_refuse(struct model *model)
 {
+	model->refused_count++;
 	model->link.bad_messages++;
 }
 

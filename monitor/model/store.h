@@ -24,6 +24,7 @@ struct model {
 	struct model_target target;
 	struct model_totals totals;
 	struct model_link link;
+	uint64_t refused_count;              /* messages that the model left out, of link.bad_messages */
 	struct model_class classes[LIMIT_CLASSES];
 	uint32_t class_count;
 	struct list_of sites, tasks, task_sites;

@@ -9,25 +9,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "monitor/model/write.h"
-
 enum { ROOM_TO_GO_ON = 64 << 10 };
 
-/* Cuts back to what is whole: that stays good. */
+/* Cuts the file back to its last whole block, so that it stays a good recording. */
 static void stop_short(struct recorder *recorder, int err)
 {
-	recorder->recording = recorder->whole;
-	if (ftruncate(recorder->fd, (off_t)recorder->recording.offset) < 0 ||
-	    lseek(recorder->fd, 0, SEEK_END) < 0) {
-		/* Then the reader finds the broken end, and says so. */
+	uint64_t whole_bytes = recorder->tape.whole.offset;
+
+	if (ftruncate(recorder->fd, (off_t)whole_bytes) < 0 || lseek(recorder->fd, 0, SEEK_END) < 0) {
+		/* A reader finds the broken end and says so. */
 	}
-	recorder->is_synced = false;
 	recorder->is_full = err == ENOSPC || err == EDQUOT;
 	recorder->has_gap = true;
 	problem_set(&recorder->problem, EXIT_INTERNAL,
 		    "recording stopped: %s: %s; %.1f MiB saved, whole up to its last block",
-		    recorder->path, recorder->is_full ? "the disk is full" : strerror(err),
-		    (double)recorder->recording.offset / (1 << 20));
+		    recorder->path, recorder->is_full ? "the disk is full" : strerror(err), (double)whole_bytes / (1 << 20));
 	if (recorder->is_full)
 		return;
 	close(recorder->fd);
@@ -35,7 +31,7 @@ static void stop_short(struct recorder *recorder, int err)
 	session_ignore(recorder->session, &recorder->observer);
 }
 
-/* Asks once a second. */
+/* Asks the file system once a second. */
 static bool has_room_again(struct recorder *recorder, uint64_t now_ns)
 {
 	struct statvfs disk;
@@ -46,8 +42,9 @@ static bool has_room_again(struct recorder *recorder, uint64_t now_ns)
 	return fstatvfs(recorder->fd, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize >= ROOM_TO_GO_ON;
 }
 
-static bool put(struct recorder *recorder, const uint8_t *bytes, size_t count)
+static bool keep(void *arg, const uint8_t *bytes, size_t count)
 {
+	struct recorder *recorder = arg;
 	size_t done = 0;
 
 	if (recorder->fd < 0 || recorder->is_full)
@@ -63,85 +60,7 @@ static bool put(struct recorder *recorder, const uint8_t *bytes, size_t count)
 		}
 		done += (size_t)written;
 	}
-	recorder->recording.offset += count;
 	return true;
-}
-
-/* ---- what the session knows, as blocks ---- */
-
-struct sync {
-	struct recorder *recorder;
-	uint8_t bytes[LIMIT_BLOCK_BYTES];
-	struct encoder encoder;
-};
-
-static void sync_seal(struct sync *sync)
-{
-	const struct session *session = sync->recorder->session;
-	uint32_t count;
-
-	if (sync->encoder.used == 0)
-		return;
-	count = block_seal(sync->bytes, sync->encoder.used, block_reader_marker(session->reader), session->last_number);
-	put(sync->recorder, sync->bytes, count);
-	encoder_init(&sync->encoder, sync->bytes, BLOCK_ROOM);
-}
-
-static void sync_put(struct sync *sync, const struct message *message)
-{
-	if (encode_message(&sync->encoder, message))
-		return;
-	sync_seal(sync);
-	encode_message(&sync->encoder, message);
-}
-
-/* The file's first block begins with HELLO and INDEX, and so does every index point. */
-static void sync_emit(void *arg, const struct message *message)
-{
-	struct sync *sync = arg;
-	struct recorder *recorder = sync->recorder;
-	const uint8_t *marker = block_reader_marker(recorder->session->reader);
-	struct message out = *message;
-
-	if (message->kind == KIND_HELLO) {
-		out.hello.marker = (struct text){ (const char *)marker, MARKER_BYTES };
-		sync_put(sync, &out);
-		recording_index(&recorder->recording, model_time_ns(recorder->session->model), &out);
-	}
-	sync_put(sync, &out);
-}
-
-/* An index point; the first block begins with HELLO and INDEX. */
-static void write_sync(struct recorder *recorder)
-{
-	const struct model *model = recorder->session->model;
-	struct sync sync = { .recorder = recorder };
-	uint64_t events = model_link(model)->events;
-
-	recorder->recording.last_ns = recorder->recording.index_count ? model_time_ns(model) : 0;
-	/* Another program's stream counts from nothing. */
-	recorder->recording.events = recorder->recording.index_count == 0
-		? 0 : events - (events < recorder->told_events ? 0 : recorder->told_events);
-	recorder->told_events = events;
-	recorder->is_synced = true;
-	encoder_init(&sync.encoder, sync.bytes, BLOCK_ROOM);
-	model_write(model, sync_emit, &sync);
-	sync_seal(&sync);
-	recorder->whole = recorder->recording;
-}
-
-/* ---- the stream itself ---- */
-
-/* At the end, and where the stream was cut: behind it a reader begins anew. */
-static bool write_end(struct recorder *recorder)
-{
-	uint8_t end[RECORDING_END_BYTES];
-
-	if (recorder->recording.index_count == 0)
-		return false;
-	recording_end(&recorder->recording, end, block_reader_marker(recorder->session->reader),
-		      recorder->session->last_number);
-	return put(recorder, end, sizeof end);
 }
 
 static void on_block(void *arg, const struct block *block)
@@ -149,24 +68,10 @@ static void on_block(void *arg, const struct block *block)
 	struct recorder *recorder = arg;
 	const struct model *model = recorder->session->model;
 
-	if (!block) {
-		write_end(recorder);
-		return;
-	}
-	/* Only between ticks does the model know what a tick's figures are. */
-	if (model_is_settled(model)) {
-		uint64_t now_ns = model_time_ns(model);
-
-		if (recorder->is_full)
-			recorder->is_full = !has_room_again(recorder, now_ns);
-		if (!recorder->is_full && (!recorder->is_synced || recording_is_due(&recorder->recording, now_ns)))
-			write_sync(recorder);
-	}
-	if (!recorder->is_synced)
-		return;
-	/* Its CHECK lies right behind it. */
-	put(recorder, block->bytes, block->byte_count + CHECK_BYTES);
-	recorder->whole = recorder->recording;
+	if (recorder->is_full && block && model_is_settled(model))
+		recorder->is_full = !has_room_again(recorder, model_time_ns(model));
+	if (!recorder->is_full)
+		tape_block(&recorder->tape, block);
 }
 
 void recorder_init(struct recorder *recorder)
@@ -223,6 +128,7 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 		return problem->code;
 	}
 	recorder->session = session;
+	tape_init(&recorder->tape, session, keep, recorder);
 	recorder->started_ns = model_time_ns(session->model);
 	recorder->observer = (struct observer){ .on_block = on_block, .arg = recorder };
 	session_observe(session, &recorder->observer);
@@ -233,10 +139,7 @@ void recorder_stop(struct recorder *recorder)
 {
 	if (recorder->fd < 0)
 		return;
-	/* Ended before a block came: what is known now is the recording. */
-	if (recorder->recording.index_count == 0)
-		write_sync(recorder);
-	if (write_end(recorder))
+	if (tape_end(&recorder->tape))
 		fdatasync(recorder->fd);
 	if (recorder->fd >= 0)
 		close(recorder->fd);

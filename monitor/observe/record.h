@@ -10,19 +10,15 @@
 #include <stdint.h>
 
 #include "monitor/source/problem.h"
-#include "monitor/session/session.h"
-#include "protocol/recording.h"
+#include "monitor/session/tape.h"
 
 struct recorder {
 	int fd;                      /* -1: not recording */
 	char path[300];
 	struct session *session;     /* borrowed; observer looks on in it while fd is open */
 	struct observer observer;
-	struct recording recording;
-	struct recording whole;      /* as it was behind the latest whole block or index point */
+	struct tape tape;
 	uint64_t started_ns;         /* of the target's clock */
-	uint64_t told_events;        /* of the model, at the latest index point */
-	bool is_synced;              /* the stream's blocks may follow what stands there */
 	bool is_full;                /* the disk is: waits for room */
 	bool has_gap;                /* it was: something is missing */
 	uint64_t looked_ns;          /* for it, of the target's clock */
@@ -37,4 +33,6 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 /* Ends it cleanly; what a full disk kept out is missing. */
 void recorder_stop(struct recorder *recorder);
 static inline bool recorder_is_on(const struct recorder *recorder) { return recorder->fd >= 0; }
+/* How long the file is. */
+static inline uint64_t recorder_bytes(const struct recorder *recorder) { return recorder->tape.recording.offset; }
 #endif

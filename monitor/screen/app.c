@@ -17,11 +17,11 @@
 #include "widgets/canvas_curses.h"
 #include "widgets/key.h"
 
-/* At most so often, whatever comes. */
+/* The time from one frame to the next, at least. */
 #define FRAME_MS 33
-/* Keys in a row before signals and data have a turn, too. */
+/* Keys in a row before signals and data have their turn. */
 #define KEYS_A_TURN 64
-/* Age, retries and the clock move on without data. */
+/* How often ages, retries and the clock move on when no data comes. */
 #define BEAT_MS 1000
 
 struct app {
@@ -33,9 +33,9 @@ struct app {
 	struct screen screen;
 	struct picker picker;
 	bool has_target, is_picking, is_frame_due, has_terminal, has_recorded;
-	uint64_t drawn_ns, replayed_ns;
+	uint64_t drawn_ns, played_ns;
 	int code;
-	struct problem problem;      /* told when the terminal is itself again */
+	struct problem problem;      /* printed when the terminal is as it was */
 };
 
 const char *app_curses_version(void)
@@ -63,8 +63,8 @@ static void draw(struct app *app)
 	} else {
 		app->screen.now_ns = app->drawn_ns;
 		app->screen.real_ns = (int64_t)target_real_ns();
-		commands_answers(&app->screen);
-		screen_name_classes(&app->screen);
+		controls_expire(&app->target.controls, app->drawn_ns);
+		controls_name_classes(&app->target.controls);
 		screen_draw(&app->screen, &canvas);
 		canvas_curses_cursor(app->screen.cursor_x, app->screen.cursor_y);
 	}
@@ -99,9 +99,9 @@ static void on_change(void *arg, bool tick)
 
 	if (!app->has_target)
 		return;
-	if (target->recorder.problem.code) {
-		screen_say(&app->screen, "%s", target->recorder.problem.what);
-		target->recorder.problem.code = EXIT_DONE;
+	if (app->screen.recorder.problem.code) {
+		screen_say(&app->screen, "%s", app->screen.recorder.problem.what);
+		app->screen.recorder.problem.code = EXIT_DONE;
 	}
 	if (target->problem.code && !target->is_open && target->source.state == SOURCE_ENDED) {
 		app->problem = target->problem;
@@ -119,39 +119,52 @@ static void on_change(void *arg, bool tick)
 		screen_say(&app->screen, "%s. %s", target->notice.what, target->notice.todo);
 		target->notice.code = EXIT_DONE;
 	}
-	/* --record: from the first tick on, once. */
-	if (tick && app->options->output && !app->has_recorded && !target->is_file) {
+	/* --record records from the first tick on, once. */
+	if (tick && app->options->output && !app->has_recorded) {
 		app->has_recorded = true;
-		commands_record(&app->screen, app->options->output);
+		keys_record(&app->screen, app->options->output);
 	}
 	draw_soon(app);
 }
 
+/* A recording starts at --at, with a first tick, so that there is something to see. */
+static void start_recording(struct app *app)
+{
+	struct target *target = &app->target;
+
+	target->cursor.speed = app->options->speed;
+	cursor_seek(&target->cursor, target->timeline.first_ns + app->options->at_ns);
+	app->played_ns = target_clock_ns();
+	if (target->warning.code)
+		screen_say(&app->screen, "%s. %s", target->warning.what, target->warning.todo);
+}
+
 static int open_target(struct app *app, const struct address *address)
 {
-	if (target_open(&app->target, app->base, app->options, address, on_change, app) != EXIT_DONE) {
+	const struct options *options = app->options;
+	struct target_config config = {
+		.interval_ns = options->interval_ns, .levels = options->classes, .persist = options->keep,
+		.is_read_only = options->read_only, .reconnects = !options->no_reconnect, .awaits_next = true,
+		.timeout_s = options->timeout_s, .past_bytes = LIMIT_TIMELINE_BYTES,
+	};
+
+	if (target_open(&app->target, app->base, &config, address, on_change, app) != EXIT_DONE) {
 		app->problem = app->target.problem;
 		return app->problem.code;
 	}
 	app->has_target = true;
 	screen_init(&app->screen, &app->target);
+	app->screen.may_overwrite = options->force;
 	app->screen.now_ns = target_clock_ns();
 	app->screen.real_ns = (int64_t)target_real_ns();
 	for (int i = 0; panels[i]; i++)
-		if (panels[i]->digit == '0' + app->options->panel)
+		if (panels[i]->digit == '0' + options->panel)
 			app->screen.panel = i;
-	if (app->options->filter)
+	if (options->filter)
 		for (int i = 0; i < PANELS_MAX; i++)
-			snprintf(app->screen.views[i].filter, sizeof app->screen.views[i].filter, "%s",
-				 app->options->filter);
-	app->replayed_ns = target_clock_ns();
-	if (app->target.is_file) {
-		app->target.replay.speed = app->options->speed;
-		/* A first tick, so that there is something to see. */
-		replay_seek(&app->target.replay, app->target.replay.first_ns + app->options->at_ns);
-		if (app->target.warning.code)
-			screen_say(&app->screen, "%s. %s", app->target.warning.what, app->target.warning.todo);
-	}
+			snprintf(app->screen.views[i].filter, sizeof app->screen.views[i].filter, "%s", options->filter);
+	if (target_is_recording(&app->target))
+		start_recording(app);
 	return EXIT_DONE;
 }
 
@@ -164,25 +177,23 @@ static void close_target(struct app *app)
 	target_close(&app->target);
 }
 
-/* Is a program of the same name there again, after ours has gone? */
+/* After the program has ended: looks whether one of the same name runs again. */
 static void look_for_return(struct app *app)
 {
 	const struct address *address = &app->target.address;
+	struct controls *controls = &app->target.controls;
 	static struct found found[PICKER_MAX];
 	uint64_t ended_ns = target_clock_ns() - app->target.lost_ns;
 	int count;
 
-	if (app->target.is_file || app->screen.is_wanted_back || app->target.source.state != SOURCE_ENDED ||
-	    address->kind != ADDRESS_UNIX || !address->pid || !address->program[0])
+	if (controls->back_pid || app->target.source.state != SOURCE_ENDED || !address->pid || !address->program[0])
 		return;
 	count = discovery_list(found, PICKER_MAX, false);
 	for (int i = 0; i < count; i++)
-		/* Not one that has run beside it all the time. */
+		/* One that has run beside it all the time is another. */
 		if (!strncmp(found[i].program, address->program, 15) && found[i].pid != address->pid &&
-		    found[i].is_permitted && found[i].uptime_ns < ended_ns + 1000000000) {
-			app->screen.is_wanted_back = true;
-			app->screen.back_pid = (int)found[i].pid;
-		}
+		    found[i].is_permitted && found[i].uptime_ns < ended_ns + 1000000000)
+			controls->back_pid = (int)found[i].pid;
 }
 
 static void follow(struct app *app)
@@ -190,8 +201,8 @@ static void follow(struct app *app)
 	char pid[16];
 	struct address address;
 
-	snprintf(pid, sizeof pid, "%d", app->screen.back_pid);
-	app->screen.is_wanted_back = false;
+	snprintf(pid, sizeof pid, "%d", app->target.controls.back_pid);
+	app->target.controls.back_pid = 0;
 	if (address_parse(pid, &address, &app->problem) != EXIT_DONE) {
 		screen_say(&app->screen, "%s", app->problem.what);
 		app->problem.code = EXIT_DONE;
@@ -202,17 +213,17 @@ static void follow(struct app *app)
 		leave(app, app->problem.code);
 }
 
-/* The recording's clock: as much as has passed of ours, times the speed. */
+/* Moves the cursor on by as much as has passed of our clock, times the speed. */
 static void play(struct app *app)
 {
-	struct replay *replay = &app->target.replay;
+	struct cursor *cursor = &app->target.cursor;
 	uint64_t now_ns = target_clock_ns();
-	double passed = (double)(now_ns - app->replayed_ns) * replay->speed;
+	double passed = (double)(now_ns - app->played_ns) * cursor->speed;
 
-	app->replayed_ns = now_ns;
-	if (!app->target.is_file || !replay->is_playing || replay->is_at_end)
+	app->played_ns = now_ns;
+	if (!cursor->is_playing || cursor->is_at_end)
 		return;
-	replay_run(replay, replay->position_ns + (uint64_t)passed);
+	cursor_run(cursor, cursor->position_ns + (uint64_t)passed);
 	draw_soon(app);
 }
 
@@ -226,7 +237,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 		play(app);
 		look_for_return(app);
 	}
-	next.tv_usec = app->has_target && app->target.is_file && app->target.replay.is_playing ? 100000 : BEAT_MS * 1000 - 1;
+	next.tv_usec = app->has_target && app->target.cursor.is_playing ? 100000 : BEAT_MS * 1000 - 1;
 	draw_soon(app);
 	evtimer_add(app->beat, &next);
 }
@@ -273,12 +284,12 @@ static void on_keys(evutil_socket_t fd, short what, void *arg)
 			pick_key(app, key);
 		} else {
 			app->screen.now_ns = target_clock_ns();
-			switch (commands_key(&app->screen, key)) {
-			case COMMAND_STAY: break;
-			case COMMAND_QUIT: leave(app, EXIT_DONE); return;
-			case COMMAND_REDRAW: canvas_curses_redraw(); break;
-			case COMMAND_SUSPEND: suspend(app); break;
-			case COMMAND_FOLLOW: follow(app); break;
+			switch (keys_press(&app->screen, key)) {
+			case KEYS_STAY: break;
+			case KEYS_QUIT: leave(app, EXIT_DONE); return;
+			case KEYS_REDRAW: canvas_curses_redraw(); break;
+			case KEYS_SUSPEND: suspend(app); break;
+			case KEYS_FOLLOW: follow(app); break;
 			}
 		}
 		if (key == KEYCODE_HANGUP || event_base_got_break(app->base))
@@ -321,7 +332,7 @@ static void catch_signals(struct app *app)
 	static const int caught[] = { SIGWINCH, SIGTSTP, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
-	/* Before curses would put its own in place. */
+	/* They are caught before curses would catch them. */
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
 		app->signals[i] = evsignal_new(app->base, caught[i], on_signal, app);
 		evsignal_add(app->signals[i], NULL);
@@ -374,7 +385,7 @@ static void close_all(struct app *app)
 	event_base_free(app->base);
 }
 
-/* Given, the only one there is, or none: then the picker asks. */
+/* The target that was given, or the only one there is; when there are several, the picker asks. */
 static int find_target(struct app *app, struct address *address)
 {
 	char pid[16];

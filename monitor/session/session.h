@@ -1,7 +1,8 @@
-/* session.h -- one watched program: bytes in, blocks checked, messages applied, requests
- * answered, and what was lost on the way noticed.
+/* session.h -- one watched program: bytes come in, blocks are checked, messages are applied to its model, and losses on
+ * the way are noticed.
  *
- * Knows no clock: whoever has one says what time it is. */
+ * A session does not read a clock: its caller says what time it is. It does not know whether its bytes come from the
+ * program or from the past. */
 #ifndef TELEM_MONITOR_SESSION_SESSION_H
 #define TELEM_MONITOR_SESSION_SESSION_H
 
@@ -9,47 +10,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "monitor/format/format.h"
 #include "monitor/model/model.h"
 #include "monitor/session/observer.h"
 #include "monitor/source/problem.h"
-#include "protocol/block.h"
 #include "protocol/decode.h"
 
-#define SESSION_REQUESTS 128         /* waiting for their ACK at once; older ones are forgotten */
-
-struct request {
-	uint32_t id;                 /* 0: free */
-	enum kind kind;
-	uint32_t class_id, site;
-	uint8_t level;
-	bool is_answered;
-	uint64_t sent_ns;            /* of the viewer's clock */
-	uint32_t code;
-	char text[LIMIT_PATH_BYTES];
-};
-
 struct session {
-	struct block_reader *reader; /* own */
+	struct parser parser;        /* own */
 	struct decoder *decoder;     /* own */
 	struct model *model;         /* own */
-	const char *what;            /* borrowed: its address, for messages */
-	size_t lead_bytes_max;       /* before a first HELLO it may be something else */
-	uint64_t last_number;        /* of shared blocks; 0: none yet */
+	const char *address;         /* borrowed; for messages */
+	size_t lead_bytes_max;       /* before the first greeting so many bytes may be of something else */
+	uint64_t last_number;        /* of the blocks that all viewers share; 0: none yet */
 	bool has_number;
+	bool has_greeted;            /* at least one whole block came */
 	bool has_ended;              /* an END came: the next HELLO begins anew */
-	uint64_t now_ns;             /* of the viewer's clock, as last told */
-	struct request requests[SESSION_REQUESTS];
-	uint32_t next_request, answer_count;
-	bool is_foreign;             /* no telemetry stream: problem says so */
+	uint64_t now_ns;             /* of the viewer's wall clock, when the latest bytes came; 0: they are of the past */
+	struct model_transport transport;
+	bool is_foreign;             /* it is not a telemetry stream, or of a version we do not know: see problem */
 	struct problem problem;
 	struct observer *observers;  /* borrowed, in the order in which they came */
-	/* Each HELD; may be NULL. */
-	void (*held)(void *arg, const struct message_held *held);
-	void *held_arg;
 };
 
 /* 0 or -ENOMEM. */
-int session_init(struct session *session, const char *what, size_t lead_bytes_max);
+int session_init(struct session *session, const char *address, size_t lead_bytes_max);
 void session_fini(struct session *session);
 
 /* The session calls the observer from now on, after those that came before it, until
@@ -58,25 +43,21 @@ void session_observe(struct session *session, struct observer *observer);
 /* Does nothing for an observer that the session does not have. */
 void session_ignore(struct session *session, struct observer *observer);
 
-/* Where bytes go, and that they came. After filled: session.problem is set when this is no
- * stream (EXIT_CONNECTION or EXIT_RECORDING as given by bad_code) or of a version we do not
- * know (EXIT_VERSION). */
+/* Where the next bytes go. */
 uint8_t *session_room(struct session *session, size_t *room);
+/* Count bytes came, at now_ns of the wall clock: applies all whole blocks. Sets the problem when this is not a telemetry
+ * stream (EXIT_CONNECTION) or one of a version that we do not know (EXIT_VERSION). */
 void session_filled(struct session *session, size_t count, uint64_t now_ns);
-/* For replay: the bytes are there, but only one block is applied; false: none whole. */
+/* For who plays the past: count bytes came, and nothing is applied yet. */
 void session_hold(struct session *session, size_t count);
+/* Applies one block; false when no whole one is there. */
 bool session_step(struct session *session, uint64_t now_ns);
-/* The connection was lost, or the file is read from elsewhere. */
+/* The connection was lost. The bytes that come next begin at this offset of the stream. */
 void session_gap(struct session *session, uint64_t offset);
-/* Forgets everything: a replay that starts again. */
+/* Forgets everything but the model's window, to begin anew at an offset. 0, or -ENOMEM and nothing has changed. */
 int session_restart(struct session *session, uint64_t offset);
-/* Is it of a version we know? Else the session is foreign, and problem says why. */
-void session_check_version(struct session *session, const struct message_hello *hello);
-/* No more bytes will come: sets problem when none of them made a stream. */
+/* EXIT_DONE, or EXIT_VERSION with the problem set when the greeting is of a version that we do not know. */
+int session_check_version(const struct message_hello *hello, struct problem *problem);
+/* No more bytes will come: sets the problem, with this status, when none of them made a stream. */
 void session_end(struct session *session, int bad_code);
-
-/* A request ready to be sent; remembers it. Returns its bytes in out. */
-size_t session_request(struct session *session, const struct message *message, uint8_t out[LIMIT_REQUEST_BYTES],
-		       uint32_t *id);
-const struct request *session_request_of(const struct session *session, uint32_t id);
 #endif

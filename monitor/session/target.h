@@ -1,7 +1,6 @@
-/* target.h -- a program being watched, live or from a file: source and session together,
- * with what we asked of it, and the recorder.
+/* target.h -- a program that is watched, live or from a recording: its source, its session, its past and its controls.
  *
- * The screen and the commands without one are users of this. */
+ * The screen and the subcommands without a screen are users of this. An application may hold many targets. */
 #ifndef TELEM_MONITOR_SESSION_TARGET_H
 #define TELEM_MONITOR_SESSION_TARGET_H
 
@@ -9,58 +8,64 @@
 #include <stdint.h>
 #include <event2/event.h>
 
-#include "monitor/source/address.h"
-#include "monitor/cli/options.h"
-#include "monitor/observe/record.h"
-#include "monitor/session/replay.h"
+#include "monitor/session/controls.h"
+#include "monitor/session/cursor.h"
 #include "monitor/session/session.h"
+#include "monitor/session/timeline.h"
+#include "monitor/source/address.h"
 #include "monitor/source/source.h"
 
-/* A level we hold, sent again when the connection comes back. */
-struct wish { char class_name[LIMIT_NAME_BYTES]; uint32_t class_id, site; uint8_t level; bool keep; };
+struct target_config {
+	uint64_t interval_ns;        /* how often ticks shall come */
+	const char *levels;          /* levels to hold, as controls_wish() takes them; NULL: none */
+	bool persist;                /* those levels stay when we leave */
+	bool is_read_only;           /* nothing is ever sent to the program */
+	bool reconnects;             /* after a loss it is looked for again */
+	bool awaits_next;            /* after a goodbye the next program at the same address is waited for */
+	int timeout_s;               /* for a first connection */
+	size_t past_bytes;           /* so many bytes of the stream are kept to look back at; 0: none */
+};
+
+/* The wall clock and the monotonic clock of this machine. */
+uint64_t target_real_ns(void);
+uint64_t target_clock_ns(void);
 
 struct target {
-	const struct options *options;
-	struct event_base *base;
+	struct target_config config;
 	struct address address;
-	struct session session;
+	struct source source;
+	struct session session;      /* fed by a live source, or by the cursor on a recording */
 	struct observer observer;    /* ours in the session */
-	struct source source;        /* live */
-	struct replay replay;        /* a file */
-	struct recorder recorder;
-	bool is_file, is_open, has_session;
+	struct controls controls;
+	struct timeline timeline;    /* a recording, or what is kept of a live stream */
+	struct cursor cursor;        /* where the user looks; closed: at what comes in now */
+	struct session past;         /* what the cursor shows of a live program */
+	bool is_open;                /* connected */
+	bool is_attached;            /* on this connection we have said who we are and what we want */
+	bool has_session;
 	struct problem problem;      /* why it ended, or is not open */
 	struct problem warning;      /* of a recording */
-	struct problem notice;       /* a class of --class that it has not; the user clears it */
-	struct wish wishes[64];
-	int wish_count;
-	bool is_attached;            /* told who we are and what we want, on this connection */
-	uint64_t last_bytes_ns;      /* when something last came, our clock (monotonic) */
+	struct problem notice;       /* a wish names what the program lacks; the user of the target clears it */
+	uint64_t last_bytes_ns;      /* when bytes came last, of the monotonic clock, like the next two */
 	uint64_t opened_ns, lost_ns;
-	char own_name[32];           /* what the program calls us */
-	uint64_t interval_ns;        /* asked for; see target_set_interval() */
-	/* Called after ticks that came, and when anything else changed. */
+	/* Called after each tick with tick true, and with tick false when anything else has changed. */
 	void (*on_change)(void *arg, bool tick);
 	void *arg;
 };
 
-/* EXIT_DONE, or why not. */
-int target_open(struct target *target, struct event_base *base, const struct options *options,
+/* Opens the address. EXIT_DONE, or another status with target->problem set; then nothing needs to be closed. A recording
+ * stands before its first tick, and needs neither base nor on_change. */
+int target_open(struct target *target, struct event_base *base, const struct target_config *config,
 		const struct address *address, void (*on_change)(void *arg, bool tick), void *arg);
 void target_close(struct target *target);
-/* Asks for a level (LEVEL_OWN gives it back). 0 or a negative errno. */
-int target_set_level(struct target *target, uint32_t class_id, uint32_t site, uint8_t level, bool keep);
-/* How often figures come, from now on and after a reconnection. 0 or a negative errno. */
-int target_set_interval(struct target *target, uint64_t interval_ns);
-/* Any other request; *id for session_request_of(). */
-int target_request(struct target *target, const struct message *message, uint32_t *id);
-/* Wishes from "gc=all,log=off", "all", "sum" or "none"; EXIT_DONE or EXIT_USAGE. */
-int target_wish(struct target *target, const char *list, struct problem *problem);
-/* Whether every wish names a class or site of the target; *missing: the first that does not. */
-bool target_check_wishes(struct target *target, const char **missing);
-/* Sends the wishes that the target's classes are known for; names one that it has not. */
-bool target_send_wishes(struct target *target, const char **missing);
-void target_no_such_class(const struct target *target, const char *name, struct problem *problem);
-uint64_t target_clock_ns(void);      /* monotonic */
-uint64_t target_real_ns(void);
+
+/* Whether the target is a recording, so that nobody can be asked for anything. */
+bool target_is_recording(const struct target *target);
+/* The model that stands where the user looks: at the cursor, or at what comes in now. */
+struct model *target_model(const struct target *target);
+/* Holds the picture of a live program, of which more is collected and kept meanwhile. 0 or -ENOMEM. */
+int target_freeze(struct target *target);
+/* Returns from a held picture to what comes in now. */
+void target_unfreeze(struct target *target);
+bool target_is_frozen(const struct target *target);
 #endif

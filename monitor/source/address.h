@@ -7,12 +7,10 @@
 
 #include "monitor/source/problem.h"
 
-enum address_kind {
-	ADDRESS_UNIX, ADDRESS_TCP, ADDRESS_LISTEN, ADDRESS_FIFO, ADDRESS_FILE, ADDRESS_STDIN
-};
+struct source_kind;
 
 struct address {
-	enum address_kind kind;
+	const struct source_kind *kind;      /* the source that opens it */
 	char text[300];              /* as typed */
 	char path[300];              /* of a socket, FIFO or file */
 	char host[256], port[16];
@@ -26,4 +24,9 @@ int address_parse(const char *text, struct address *out, struct problem *problem
 /* The same, again and again for up to wait_s seconds (0: for ever; -1: once) while there is
  * no such target. */
 int address_wait(const char *text, int wait_s, struct address *out, struct problem *problem);
+
+/* For the sources. Whether the text has digits, and nothing else. */
+bool address_is_number(const char *text);
+/* Takes the text as the path. EXIT_DONE, or EXIT_USAGE with the problem set. */
+int address_set_path(struct address *out, const char *path, struct problem *problem);
 #endif

@@ -14,6 +14,13 @@
 /* Reads in a row before the loop goes on to keys and timers. */
 #define READS_A_TURN 16
 
+const struct source_kind *const source_kinds[] = {
+#define SOURCE(name) &source_##name,
+#include "monitor/source/sources.def"
+#undef SOURCE
+	NULL
+};
+
 void source_set(struct source *source, enum source_state state)
 {
 	source->state = state;
@@ -34,26 +41,6 @@ static void close_fd(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
-}
-
-void source_opened(struct source *source, int fd)
-{
-	struct stat st;
-
-	drop_events(source);
-	source->fd = fd;
-	source->tries = 0;
-	source->was_open = true;
-	evtimer_del(source->timer);
-	/* A file or /dev/null as standard input is always ready, which epoll will not say. */
-	if (fstat(fd, &st) == 0 && !S_ISSOCK(st.st_mode) && !S_ISFIFO(st.st_mode) && !isatty(fd)) {
-		source->readable = event_new(source->base, -1, EV_PERSIST, source_read, source);
-		event_add(source->readable, &(struct timeval){ 0, 1 });
-	} else {
-		source->readable = event_new(source->base, fd, EV_READ | EV_PERSIST, source_read, source);
-		event_add(source->readable, NULL);
-	}
-	source_set(source, SOURCE_OPEN);
 }
 
 void source_timer(struct source *source, int ms)
@@ -81,7 +68,8 @@ void source_lost(struct source *source, bool for_ever)
 	source_set(source, source->was_open ? SOURCE_LOST : SOURCE_CONNECTING);
 }
 
-void source_read(evutil_socket_t event_fd, short what, void *arg)
+/* Reads until nothing is there, at the end, or when others want a turn. */
+static void on_readable(evutil_socket_t event_fd, short what, void *arg)
 {
 	struct source *source = arg;
 	int fd = source->fd;
@@ -95,8 +83,9 @@ void source_read(evutil_socket_t event_fd, short what, void *arg)
 		if (count < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (count <= 0) {
-			bool is_gone = source->kind == &source_stdin || source->said_goodbye ||
-				       (source->kind == &source_socket && !source->has_greeted) ||
+			/* Whoever accepts a connection and never sends a greeting is not a program with libtelem. */
+			bool is_gone = source->kind->ends || source->said_goodbye ||
+				       (!source->kind->waits && !source->has_greeted) ||
 				       (source->address.pid && !process_exists(source->address.pid));
 
 			source_lost(source, is_gone);
@@ -107,6 +96,26 @@ void source_read(evutil_socket_t event_fd, short what, void *arg)
 		if (source->fd != fd || (size_t)count < room)
 			return;
 	}
+}
+
+void source_opened(struct source *source, int fd)
+{
+	struct stat st;
+
+	drop_events(source);
+	source->fd = fd;
+	source->tries = 0;
+	source->was_open = true;
+	evtimer_del(source->timer);
+	/* A file or /dev/null as standard input is always ready, which epoll will not say. */
+	if (fstat(fd, &st) == 0 && !S_ISSOCK(st.st_mode) && !S_ISFIFO(st.st_mode) && !isatty(fd)) {
+		source->readable = event_new(source->base, -1, EV_PERSIST, on_readable, source);
+		event_add(source->readable, &(struct timeval){ 0, 1 });
+	} else {
+		source->readable = event_new(source->base, fd, EV_READ | EV_PERSIST, on_readable, source);
+		event_add(source->readable, NULL);
+	}
+	source_set(source, SOURCE_OPEN);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -127,17 +136,15 @@ void source_retry(struct source *source)
 int source_open(struct source *source, struct event_base *base, const struct address *address, bool reconnects,
 		int timeout_s, const struct source_user *user, struct problem *problem)
 {
-	static const struct source_kind *const kinds[] = {
-		[ADDRESS_UNIX] = &source_socket, [ADDRESS_TCP] = &source_socket, [ADDRESS_LISTEN] = &source_listen,
-		[ADDRESS_FIFO] = &source_fifo, [ADDRESS_STDIN] = &source_stdin, [ADDRESS_FILE] = NULL,
-	};
-
-	*source = (struct source){ .kind = kinds[address->kind], .address = *address, .user = *user, .base = base,
-				   .fd = -1, .listen_fd = -1, .control_fd = -1, .reconnects = reconnects,
-				   .timeout_s = timeout_s };
-	source->timer = evtimer_new(base, on_timer, source);
-	if (!source->timer)
-		return problem_set(problem, EXIT_INTERNAL, "out of memory");
+	*source = (struct source){ .kind = address->kind, .address = *address, .base = base, .fd = -1, .listen_fd = -1,
+				   .control_fd = -1, .reconnects = reconnects, .timeout_s = timeout_s };
+	if (user)
+		source->user = *user;
+	if (!source_can_seek(source)) {
+		source->timer = evtimer_new(base, on_timer, source);
+		if (!source->timer)
+			return problem_set(problem, EXIT_INTERNAL, "out of memory");
+	}
 	if (source->kind->open(source) != EXIT_DONE) {
 		*problem = source->problem;
 		source_close(source);
@@ -148,8 +155,10 @@ int source_open(struct source *source, struct event_base *base, const struct add
 
 void source_close(struct source *source)
 {
+	if (!source->kind)
+		return;
 	drop_events(source);
-	if (source->kind && source->kind->close)
+	if (source->kind->close)
 		source->kind->close(source);
 	close_fd(&source->fd);
 	close_fd(&source->listen_fd);
@@ -157,6 +166,17 @@ void source_close(struct source *source)
 	if (source->timer)
 		event_free(source->timer);
 	source->timer = NULL;
+	source->kind = NULL;
+}
+
+bool source_can_seek(const struct source *source)
+{
+	return source->kind->read_at != NULL;
+}
+
+int64_t source_read_at(struct source *source, uint64_t offset, void *bytes, size_t room)
+{
+	return source->kind->read_at(source, offset, bytes, room);
 }
 
 bool source_has_control(struct source *source)

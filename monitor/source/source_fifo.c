@@ -1,4 +1,4 @@
-/* source_fifo.c -- FIFOs, and standard input. */
+/* source_fifo.c -- a FIFO: whichever side comes first makes it, and programs may come and go at its other end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,8 +8,18 @@
 
 #include "monitor/source/source.h"
 
-/* At the end of a FIFO poll() would say so for ever: it is left alone until a writer is
- * there, looked for by the source's timer. */
+static int parse(struct address *out, const char *rest, struct problem *problem)
+{
+	return address_set_path(out, rest, problem);
+}
+
+static bool fits(const struct stat *st)
+{
+	return S_ISFIFO(st->st_mode);
+}
+
+/* When the last writer has gone, poll() reports the end of a FIFO again and again. It is therefore closed, and opened
+ * again by the source's timer. */
 static int open_again(struct source *source)
 {
 	struct stat st;
@@ -30,7 +40,6 @@ static int open_again(struct source *source)
 
 static int open_fifo(struct source *source)
 {
-	/* Whichever of the two comes first makes it. */
 	source->made_path = mkfifo(source->address.path, 0600) == 0;
 	if (!source->made_path && errno != EEXIST) {
 		problem_set(&source->problem, errno == EACCES ? EXIT_PERMISSION : EXIT_NO_TARGET, "%s: %s",
@@ -42,7 +51,7 @@ static int open_fifo(struct source *source)
 	return open_again(source);
 }
 
-/* A mistyped path leaves nothing behind. */
+/* A FIFO that was made for a mistyped path, and that no program ever wrote to, is removed. */
 static void close_fifo(struct source *source)
 {
 	if (source->made_path && !source->has_greeted)
@@ -57,7 +66,7 @@ static int control(struct source *source)
 	if (source->control_fd < 0) {
 		snprintf(path, sizeof path, "%s.ctl", source->address.path);
 		source->control_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-		/* Nothing is written into somebody's file. */
+		/* A path that is not a FIFO of this user or of root is never written to. */
 		if (source->control_fd >= 0 && (fstat(source->control_fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
 						(st.st_uid != geteuid() && st.st_uid != 0))) {
 			close(source->control_fd);
@@ -68,21 +77,6 @@ static int control(struct source *source)
 }
 
 const struct source_kind source_fifo = {
+	.scheme = "fifo", .usage = "PATH", .parse = parse, .fits = fits, .waits = true, .joins_midway = true,
 	.open = open_fifo, .again = open_again, .close = close_fifo, .control = control,
 };
-
-static int open_stdin(struct source *source)
-{
-	int flags = fcntl(STDIN_FILENO, F_GETFL), fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-
-	if (fd < 0 || flags < 0) {
-		problem_set(&source->problem, EXIT_INTERNAL, "-: standard input is closed");
-		problem_todo(&source->problem, "For example: cat session.telem | telemtop -");
-		return source->problem.code;
-	}
-	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	source_opened(source, fd);
-	return EXIT_DONE;
-}
-
-const struct source_kind source_stdin = { .open = open_stdin, .again = open_stdin };

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -12,6 +13,51 @@
 
 #include "monitor/source/discovery.h"
 #include "monitor/source/source.h"
+
+static int parse_path(struct address *out, const char *rest, struct problem *problem)
+{
+	if (address_set_path(out, rest, problem) != EXIT_DONE)
+		return problem->code;
+	if (strlen(rest) > 107) {
+		problem_set(problem, EXIT_USAGE, "%s: the path is longer than the 107 bytes of a Unix socket", out->text);
+		problem_todo(problem, "Use a shorter path, or a relative one.");
+		return problem->code;
+	}
+	return EXIT_DONE;
+}
+
+static bool fits(const struct stat *st)
+{
+	return S_ISSOCK(st->st_mode);
+}
+
+/* Reads HOST:PORT or, for listening, PORT. */
+static int parse_host(struct address *out, const char *rest, struct problem *problem)
+{
+	const char *colon = strrchr(rest, ':'), *port = colon ? colon + 1 : rest;
+	size_t host_bytes = colon ? (size_t)(colon - rest) : 0;
+
+	if (!strncmp(rest, "//", 2) && host_bytes >= 2) {
+		rest += 2;
+		host_bytes -= 2;
+	}
+	if ((host_bytes == 0 && out->kind == &source_tcp) || host_bytes >= sizeof out->host || !address_is_number(port) ||
+	    strlen(port) > 5 || atoi(port) > 65535 || atoi(port) == 0) {
+		problem_set(problem, EXIT_USAGE, "%s: not HOST:PORT", out->text);
+		problem_todo(problem, "For example: tcp:127.0.0.1:4711 or listen:4712");
+		return problem->code;
+	}
+	if (host_bytes >= 2 && rest[0] == '[' && rest[host_bytes - 1] == ']') {
+		rest++;
+		host_bytes -= 2;
+	}
+	memcpy(out->host, rest, host_bytes);
+	out->host[host_bytes] = '\0';
+	if (host_bytes == 0)
+		strcpy(out->host, "127.0.0.1");
+	strcpy(out->port, port);
+	return EXIT_DONE;
+}
 
 static int control(struct source *source)
 {
@@ -21,7 +67,7 @@ static int control(struct source *source)
 static int fail(struct source *source, int err)
 {
 	const char *text = source->address.text;
-	bool is_tcp = source->address.kind != ADDRESS_UNIX;
+	bool is_tcp = source->kind != &source_unix;
 	struct problem *problem = &source->problem;
 
 	switch (err) {
@@ -81,7 +127,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
 	close(fd);
 	source->fd = -1;
 	source->host_at++;
-	if (source->address.kind == ADDRESS_TCP && start(source) == EXIT_DONE)
+	if (source->kind == &source_tcp && start(source) == EXIT_DONE)
 		return;
 	fail(source, err);
 	/* A first connection that fails is an answer; later ones are tried again. */
@@ -132,7 +178,7 @@ static int look_up(struct source *source, int flags, struct addrinfo **found)
 
 static int start(struct source *source)
 {
-	if (source->address.kind == ADDRESS_UNIX) {
+	if (source->kind == &source_unix) {
 		struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 		memcpy(address.sun_path, source->address.path, strnlen(source->address.path, sizeof address.sun_path - 1));
@@ -161,7 +207,11 @@ static int open_socket(struct source *source)
 	return start(source);
 }
 
-const struct source_kind source_socket = { .open = open_socket, .again = start, .control = control };
+const struct source_kind
+	source_unix = { .scheme = "unix", .usage = "PATH", .parse = parse_path, .fits = fits, .open = open_socket,
+			.again = start, .control = control },
+	source_tcp = { .scheme = "tcp", .usage = "HOST:PORT", .parse = parse_host, .open = open_socket, .again = start,
+		       .control = control };
 
 /* ---- listening: programs call us, one at a time ---- */
 
@@ -211,4 +261,7 @@ static int open_listen(struct source *source)
 	return listen_again(source);
 }
 
-const struct source_kind source_listen = { .open = open_listen, .again = listen_again, .control = control };
+const struct source_kind source_listen = {
+	.scheme = "listen", .usage = "[HOST:]PORT", .parse = parse_host, .waits = true,
+	.open = open_listen, .again = listen_again, .control = control,
+};

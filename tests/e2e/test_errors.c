@@ -301,7 +301,7 @@ static void files_that_are_no_recordings(void **state)
 	wire_fini(&wire);
 	assert_error(telemtop("once", none), 8,
 		     "telemtop: %s: holds no whole tick of a recording\n  It was cut right at its beginning, or is "
-		     "none.\n", none);
+		     "not a recording.\n", none);
 	assert_code(run("/bin/sh", "-c", fmt("%s lines - <%s", bin("telemtop"), notes)), 8);
 	assert_code(run("/bin/sh", "-c", fmt("%s lines - </dev/null", bin("telemtop"))), 8);
 }

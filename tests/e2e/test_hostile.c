@@ -230,8 +230,8 @@ static void answers_do_no_harm(void **state)
 			 .err = PROC_PIPE);
 	fd = serve_accept(listen_fd);
 	say(fd, &wire);
-	close(fd);
 	said = said_of(set, MS);
+	close(fd);
 	assert_code(said, 5);
 	assert_has(said.err, "refused: ");
 	assert_said_harmless(said);

@@ -14,14 +14,12 @@
 
 char *figures_json(const struct session *session)
 {
-	static struct target target;
 	char *text;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	assert_non_null(out);
-	target.session = *session;
-	assert_int_equal(json_write(&target, "live", out), 0);
+	assert_int_equal(json_write(session->model, "live", out), 0);
 	fclose(out);
 	return text;
 }

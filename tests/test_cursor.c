@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "monitor/observe/record.h"
-#include "monitor/session/replay.h"
 #include "tests/support/figures.h"
 #include "tests/support/fixture.h"
+#include "tests/support/replay.h"
 #include "tests/support/story.h"
 
 static struct fixture fixture;
@@ -33,7 +33,7 @@ static int setup(void **state)
 	    session_init(&other_session, "y", LIMIT_LEAD_BYTES) < 0)
 		return -1;
 	story_init(&story, 7);
-	replay = other = (struct replay){ .fd = -1 };
+	replay = other = (struct replay){ 0 };
 	problem = warning = (struct problem){ 0 };
 	path = fixture_path(&fixture, "run.telem");
 	return 0;
@@ -87,14 +87,14 @@ static void opening_tells_how_long_it_is_and_plays_nothing_yet(void **state)
 	make_recording(30);
 	open_it();
 	assert_int_equal(warning.code, EXIT_DONE);
-	assert_true(replay.is_clean && replay.is_playing && !replay.is_at_end);
-	assert_int_equal(replay.first_ns, 6 * STORY_SECOND);
-	assert_int_equal(replay.last_ns, 36 * STORY_SECOND);
-	assert_int_equal(replay.position_ns, replay.first_ns);
-	assert_int_equal(replay.index_count, 6);
-	assert_int_equal(replay.index[0].offset, 0);
-	assert_int_equal(replay.whole_bytes, replay.bytes);
-	assert_true(replay.speed == 1);
+	assert_true(replay.timeline.is_clean && replay.cursor.is_playing && !replay.cursor.is_at_end);
+	assert_int_equal(replay.timeline.first_ns, 6 * STORY_SECOND);
+	assert_int_equal(replay.timeline.last_ns, 36 * STORY_SECOND);
+	assert_int_equal(replay.cursor.position_ns, replay.timeline.first_ns);
+	assert_int_equal(replay.timeline.point_count, 6);
+	assert_int_equal(replay.timeline.points[0].offset, 0);
+	assert_int_equal(replay.timeline.whole_bytes, replay.timeline.end);
+	assert_true(replay.cursor.speed == 1);
 	assert_int_equal(model_ticks(session.model), 0);
 }
 
@@ -105,11 +105,11 @@ static void a_bare_stream_is_a_recording(void **state)
 	story_ticks(&story, 3);
 	write_stream();
 	open_it();
-	assert_false(replay.is_clean);
+	assert_false(replay.timeline.is_clean);
 	assert_string_equal(strrchr(warning.what, '/') + 1, "run.telem: not closed cleanly; whole up to its end (22:13:23)");
 	assert_string_equal(warning.todo, "Showing all of it. The writer was killed, or is still writing.");
 	assert_int_equal(warning.code, EXIT_RECORDING);
-	replay_run(&replay, UINT64_MAX);
+	cursor_run(&replay.cursor, UINT64_MAX);
 	assert_int_equal(model_ticks(session.model), 4);
 }
 
@@ -126,11 +126,11 @@ static void what_is_none_says_why(void **state)
 	fixture_write(path, "# Notes\n", 8);
 	assert_int_equal(replay_open(&replay, path, &session, &problem, &warning), EXIT_RECORDING);
 	assert_non_null(strstr(problem.what, "holds no whole tick of a recording"));
-	assert_string_equal(problem.todo, "It was cut right at its beginning, or is none.");
+	assert_string_equal(problem.todo, "It was cut right at its beginning, or is not a recording.");
 	problem.code = EXIT_DONE;
 	fixture_write(path, "", 0);
 	assert_int_equal(replay_open(&replay, path, &session, &problem, &warning), EXIT_RECORDING);
-	assert_int_equal(replay.fd, -1);
+	assert_null(replay.source.kind);
 }
 
 static void one_of_another_version_is_said_to_be_so(void **state)
@@ -182,7 +182,7 @@ static void garbage_behind_the_end_is_no_clean_end(void **state)
 	memcpy(bytes + count, "0123456789", 10);
 	fixture_write(path, bytes, count + 10);
 	open_it();
-	assert_false(replay.is_clean);
+	assert_false(replay.timeline.is_clean);
 	assert_non_null(strstr(warning.what, "truncated at byte"));
 	free(bytes);
 }
@@ -208,16 +208,16 @@ static void one_that_was_damaged_says_where_and_when(void **state)
 	wire_close(&story.wire);
 	write_stream();
 	open_it();
-	assert_true(replay.is_clean);
-	assert_int_equal(replay.damaged_at, before);
-	assert_int_equal(replay.damaged_bytes, block);
+	assert_true(replay.timeline.is_clean);
+	assert_int_equal(replay.timeline.damaged_at, before);
+	assert_int_equal(replay.timeline.damaged_bytes, block);
 	snprintf(shown, sizeof shown, before >= 1000 ? "%zu,%03zu" : "%zu%zu", before / 1000, before % 1000);
 	snprintf(expected, sizeof expected,
 		 "run.telem: damaged at byte %s; skipped %zu bytes to the next marker (22:13:24 to 22:13:25)",
 		 shown, block);
 	assert_string_equal(strrchr(warning.what, '/') + 1, expected);
 	assert_string_equal(warning.todo, "Everything outside of that is shown.");
-	replay_run(&replay, UINT64_MAX);
+	cursor_run(&replay.cursor, UINT64_MAX);
 	assert_int_equal(model_ticks(session.model), 9);
 	assert_int_equal(model_link(session.model)->lost_events, 42);
 }
@@ -230,14 +230,14 @@ static void a_tick_at_a_time_up_to_the_end(void **state)
 	make_recording(12);
 	open_it();
 	for (uint64_t i = 0; i <= 12; i++) {
-		assert_true(replay_tick(&replay));
+		assert_true(cursor_tick(&replay.cursor));
 		assert_int_equal(model_ticks(session.model), i + 1);
-		assert_int_equal(replay.position_ns, (6 + i) * STORY_SECOND);
-		assert_false(replay.is_at_end);
+		assert_int_equal(replay.cursor.position_ns, (6 + i) * STORY_SECOND);
+		assert_false(replay.cursor.is_at_end);
 	}
-	assert_false(replay_tick(&replay));
-	assert_true(replay.is_at_end);
-	assert_false(replay_tick(&replay));
+	assert_false(cursor_tick(&replay.cursor));
+	assert_true(replay.cursor.is_at_end);
+	assert_false(cursor_tick(&replay.cursor));
 	assert_int_equal(model_ticks(session.model), 13);
 }
 
@@ -246,20 +246,20 @@ static void it_runs_to_the_first_tick_at_or_behind_a_moment(void **state)
 	(void)state;
 	make_recording(12);
 	open_it();
-	assert_true(replay_run(&replay, replay.first_ns));
+	assert_true(cursor_run(&replay.cursor, replay.timeline.first_ns));
 	assert_int_equal(time_of(&session), 6 * STORY_SECOND);
-	assert_false(replay_run(&replay, replay.first_ns));
-	assert_true(replay_run(&replay, 9 * STORY_SECOND));
+	assert_false(cursor_run(&replay.cursor, replay.timeline.first_ns));
+	assert_true(cursor_run(&replay.cursor, 9 * STORY_SECOND));
 	assert_int_equal(time_of(&session), 9 * STORY_SECOND);
-	assert_true(replay_run(&replay, 9 * STORY_SECOND + 1));
+	assert_true(cursor_run(&replay.cursor, 9 * STORY_SECOND + 1));
 	assert_int_equal(time_of(&session), 10 * STORY_SECOND);
-	assert_int_equal(replay.position_ns, 9 * STORY_SECOND + 1);
-	assert_false(replay_run(&replay, 9 * STORY_SECOND + STORY_SECOND / 2));
-	assert_false(replay_run(&replay, 8 * STORY_SECOND));    /* it does not run back */
+	assert_int_equal(replay.cursor.position_ns, 9 * STORY_SECOND + 1);
+	assert_false(cursor_run(&replay.cursor, 9 * STORY_SECOND + STORY_SECOND / 2));
+	assert_false(cursor_run(&replay.cursor, 8 * STORY_SECOND));    /* it does not run back */
 	assert_int_equal(time_of(&session), 10 * STORY_SECOND);
-	assert_true(replay_run(&replay, UINT64_MAX));
-	assert_true(replay.is_at_end);
-	assert_int_equal(replay.position_ns, replay.last_ns);
+	assert_true(cursor_run(&replay.cursor, UINT64_MAX));
+	assert_true(replay.cursor.is_at_end);
+	assert_int_equal(replay.cursor.position_ns, replay.timeline.last_ns);
 	assert_int_equal(time_of(&session), 18 * STORY_SECOND);
 }
 
@@ -273,12 +273,12 @@ static void any_way_to_a_moment_shows_the_same(void **state)
 	for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
 		uint64_t moment = seconds[i] * STORY_SECOND;
 
-		replay_seek(&replay, moment);
+		cursor_seek(&replay.cursor, moment);
 		assert_int_equal(replay_open(&other, path, &other_session, &problem, &warning), EXIT_DONE);
-		replay_run(&other, moment < other.first_ns ? other.first_ns
-				   : moment > other.last_ns ? other.last_ns : moment);
+		cursor_run(&other.cursor, moment < other.timeline.first_ns ? other.timeline.first_ns
+				   : moment >= other.timeline.last_ns ? UINT64_MAX : moment);
 		assert_int_equal(time_of(&session), time_of(&other_session));
-		assert_int_equal(replay.position_ns, other.position_ns);
+		assert_int_equal(replay.cursor.position_ns, other.cursor.position_ns);
 		figures_equal(figures_json(&session), figures_json(&other_session));
 		replay_close(&other);
 		assert_int_equal(session_restart(&other_session, 0), 0);
@@ -295,16 +295,16 @@ static void far_back_in_a_long_one_the_last_hour_is_as_it_was(void **state)
 	story.tick_ns = 30 * STORY_SECOND;
 	make_recording(360);            /* three hours */
 	open_it();
-	moment = replay.first_ns + 9000 * STORY_SECOND;
+	moment = replay.timeline.first_ns + 9000 * STORY_SECOND;
 	model_set_window(session.model, 0);
 	model_set_window(other_session.model, 0);
-	replay_run(&replay, UINT64_MAX);
-	assert_true(replay.index_count > 300);
-	replay_seek(&replay, moment);
+	cursor_run(&replay.cursor, UINT64_MAX);
+	assert_true(replay.timeline.point_count > 300);
+	cursor_seek(&replay.cursor, moment);
 	/* It did not play the first hour and a half again. */
 	assert_true(model_ticks(session.model) < 130);
 	assert_int_equal(replay_open(&other, path, &other_session, &problem, &warning), EXIT_DONE);
-	replay_run(&other, moment);
+	cursor_run(&other.cursor, moment);
 	assert_int_equal(model_ticks(other_session.model), 301);
 	figures_equal(figures_essence(&session, false), figures_essence(&other_session, false));
 	for (int64_t second = model_second(session.model);
@@ -322,11 +322,11 @@ static void going_back_from_the_end_plays_on(void **state)
 	(void)state;
 	make_recording(20);
 	open_it();
-	replay_run(&replay, UINT64_MAX);
-	replay_seek(&replay, 10 * STORY_SECOND);
-	assert_false(replay.is_at_end);
+	cursor_run(&replay.cursor, UINT64_MAX);
+	cursor_seek(&replay.cursor, 10 * STORY_SECOND);
+	assert_false(replay.cursor.is_at_end);
 	assert_int_equal(time_of(&session), 10 * STORY_SECOND);
-	replay_run(&replay, UINT64_MAX);
+	cursor_run(&replay.cursor, UINT64_MAX);
 	assert_int_equal(model_ticks(session.model), 21);
 	assert_int_equal(model_link(session.model)->lost_blocks, 0);
 	assert_int_equal(model_link(session.model)->reconnects, 0);
@@ -338,8 +338,8 @@ static void the_window_chosen_stays_when_going_back(void **state)
 	make_recording(30);
 	open_it();
 	model_set_window(session.model, 10);
-	replay_run(&replay, UINT64_MAX);
-	replay_seek(&replay, 20 * STORY_SECOND);
+	cursor_run(&replay.cursor, UINT64_MAX);
+	cursor_seek(&replay.cursor, 20 * STORY_SECOND);
 	assert_int_equal(model_window(session.model), 10);
 	assert_int_equal(model_site_by_id(session.model, STORY_REQUEST)->window.count, 200);
 }
@@ -349,7 +349,7 @@ static void a_recording_never_lags(void **state)
 	(void)state;
 	make_recording(3);
 	open_it();
-	replay_run(&replay, UINT64_MAX);
+	cursor_run(&replay.cursor, UINT64_MAX);
 	assert_true(model_link(session.model)->lag_ns == 0);
 }
 

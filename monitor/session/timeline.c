@@ -1,0 +1,138 @@
+#include "monitor/session/timeline.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for points grows by so many. */
+#define POINTS_A_STEP 256
+
+bool timeline_add_point(struct timeline *timeline, uint64_t offset, uint64_t time_ns)
+{
+	if (timeline->point_count % POINTS_A_STEP == 0) {
+		struct timeline_point *points =
+			realloc(timeline->points, (timeline->point_count + POINTS_A_STEP) * sizeof *points);
+
+		if (!points)
+			return false;
+		timeline->points = points;
+	}
+	timeline->points[timeline->point_count++] = (struct timeline_point){ offset, time_ns };
+	return true;
+}
+
+uint64_t timeline_point_before(const struct timeline *timeline, uint64_t time_ns)
+{
+	uint64_t offset = timeline->start;
+
+	for (uint32_t i = 0; i < timeline->point_count && timeline->points[i].time_ns <= time_ns; i++)
+		offset = timeline->points[i].offset;
+	return offset;
+}
+
+/* ---- in memory ---- */
+
+/* How many of count bytes from an offset on lie before the end of the memory; the others lie at its beginning. */
+static size_t before_wrap(const struct timeline *timeline, uint64_t offset, size_t count)
+{
+	size_t left = timeline->bytes_max - offset % timeline->bytes_max;
+
+	return left < count ? left : count;
+}
+
+/* What is kept begins at a point, so the points whose bytes are overwritten go, and all before the next one with them. */
+static void forget_before(struct timeline *timeline, uint64_t offset)
+{
+	uint32_t gone = 0;
+
+	while (gone < timeline->point_count && timeline->points[gone].offset < offset)
+		gone++;
+	if (gone == 0 && timeline->point_count > 0)
+		return;
+	timeline->point_count -= gone;
+	memmove(timeline->points, timeline->points + gone, timeline->point_count * sizeof *timeline->points);
+	timeline->start = timeline->point_count ? timeline->points[0].offset : offset;
+	timeline->first_ns = timeline->point_count ? timeline->points[0].time_ns : 0;
+}
+
+static bool keep(void *arg, const uint8_t *bytes, size_t count)
+{
+	struct timeline *timeline = arg;
+
+	uint64_t offset = timeline->tape.recording.offset;
+	size_t first = before_wrap(timeline, offset, count);
+
+	memcpy(timeline->bytes + offset % timeline->bytes_max, bytes, first);
+	memcpy(timeline->bytes, bytes + first, count - first);
+	timeline->end = offset + count;
+	if (timeline->end > timeline->bytes_max)
+		forget_before(timeline, timeline->end - timeline->bytes_max);
+	return true;
+}
+
+static void on_block(void *arg, const struct block *block)
+{
+	struct timeline *timeline = arg;
+	uint64_t points = timeline->tape.recording.index_count;
+
+	tape_block(&timeline->tape, block);
+	if (timeline->tape.recording.index_count == points)
+		return;
+	/* Without memory for one more point, the blocks behind it are reached from the point before it. */
+	timeline_add_point(timeline, timeline->tape.recording.index_offset, timeline->tape.recording.index_ns);
+	if (timeline->point_count == 1) {
+		timeline->start = timeline->points[0].offset;
+		timeline->first_ns = timeline->points[0].time_ns;
+	}
+}
+
+static void on_tick(void *arg)
+{
+	struct timeline *timeline = arg;
+
+	timeline->last_ns = model_time_ns(timeline->session->model);
+}
+
+int timeline_keep(struct timeline *timeline, struct session *session, size_t bytes_max)
+{
+	assert(bytes_max >= LIMIT_BLOCK_BYTES);
+	*timeline = (struct timeline){ .bytes_max = bytes_max };
+	/* The kernel gives the pages when they are written first, so a quiet program's past costs little. */
+	timeline->bytes = malloc(bytes_max);
+	if (!timeline->bytes)
+		return -ENOMEM;
+	timeline->session = session;
+	tape_init(&timeline->tape, session, keep, timeline);
+	timeline->observer = (struct observer){ .on_block = on_block, .on_tick = on_tick, .arg = timeline };
+	session_observe(session, &timeline->observer);
+	return 0;
+}
+
+/* ---- either ---- */
+
+int64_t timeline_read(struct timeline *timeline, uint64_t offset, uint8_t *bytes, size_t room)
+{
+	size_t count, first;
+
+	if (timeline->file)
+		return source_read_at(timeline->file, offset, bytes, room);
+	if (offset < timeline->start)
+		return -ESTALE;
+	count = timeline->end - offset < room ? (size_t)(timeline->end - offset) : room;
+	if (count == 0)
+		return 0;
+	first = before_wrap(timeline, offset, count);
+	memcpy(bytes, timeline->bytes + offset % timeline->bytes_max, first);
+	memcpy(bytes + first, timeline->bytes, count - first);
+	return (int64_t)count;
+}
+
+void timeline_close(struct timeline *timeline)
+{
+	if (timeline->session)
+		session_ignore(timeline->session, &timeline->observer);
+	free(timeline->bytes);
+	free(timeline->points);
+	*timeline = (struct timeline){ 0 };
+}

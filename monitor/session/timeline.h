@@ -1,0 +1,54 @@
+/* timeline.h -- the past of one watched program: the blocks of its stream, which can be read again from any point on.
+ *
+ * The past is either a recording, or what a tape keeps of a live session in memory: its blocks as they came, bounded in
+ * bytes, with a point every few seconds. The oldest blocks go first. Moments are ns of the target's CLOCK_MONOTONIC. */
+#ifndef TELEM_MONITOR_SESSION_TIMELINE_H
+#define TELEM_MONITOR_SESSION_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "monitor/session/session.h"
+#include "monitor/session/tape.h"
+#include "monitor/source/problem.h"
+#include "monitor/source/source.h"
+
+/* Where a reader can enter: a block that begins with HELLO. */
+struct timeline_point { uint64_t offset, time_ns; };
+
+struct timeline {
+	uint64_t start, end;         /* the offsets that can be read: from start to before end */
+	uint64_t first_ns, last_ns;  /* its first and its last tick */
+	struct timeline_point *points;       /* own; in order, the oldest first */
+	uint32_t point_count;
+	/* A recording. */
+	struct source *file;         /* borrowed; NULL: the past is in memory */
+	bool is_clean;               /* it was closed in order */
+	uint64_t whole_bytes;        /* up to the end of the last whole block */
+	uint64_t damaged_bytes, damaged_at;
+	/* A live session's past. */
+	struct session *session;     /* borrowed; observer looks on in it */
+	struct observer observer;
+	struct tape tape;
+	uint8_t *bytes;              /* own: the byte at offset is bytes[offset % bytes_max] */
+	size_t bytes_max;
+};
+
+/* Reads a recording once from end to end, to find its points, its length in time, and what is damaged. EXIT_DONE, or
+ * another status with the problem set; then nothing needs to be closed. The warning has the status EXIT_RECORDING when
+ * the recording was cut or damaged, and what is whole can be used all the same. file must live until timeline_close(). */
+int timeline_open(struct timeline *timeline, struct source *file, struct problem *problem, struct problem *warning);
+/* Keeps the past of a live session from now on, in at most bytes_max bytes, which is LIMIT_BLOCK_BYTES or more. 0
+ * or -ENOMEM. */
+int timeline_keep(struct timeline *timeline, struct session *session, size_t bytes_max);
+void timeline_close(struct timeline *timeline);
+/* Reads up to room bytes from an offset. The count, 0 at the end, -ESTALE for bytes that are kept no longer, or another
+ * negative errno. */
+int64_t timeline_read(struct timeline *timeline, uint64_t offset, uint8_t *bytes, size_t room);
+/* The offset of the last point that is not behind the moment; of the first point when all are. */
+uint64_t timeline_point_before(const struct timeline *timeline, uint64_t time_ns);
+
+/* For timeline_scan.c: adds a point; false when memory is out. */
+bool timeline_add_point(struct timeline *timeline, uint64_t offset, uint64_t time_ns);
+#endif
