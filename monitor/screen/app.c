@@ -190,7 +190,7 @@ static void look_for_return(struct app *app)
 		return;
 	count = discovery_list(found, PICKER_MAX, false);
 	for (int i = 0; i < count; i++)
-		/* One that has run beside it all the time is another. */
+		/* A program that was running all the time is not the one that came back. */
 		if (!strncmp(found[i].program, address->program, 15) && found[i].pid != address->pid &&
 		    found[i].is_permitted && found[i].uptime_ns < ended_ns + 1000000000)
 			controls->back_pid = (int)found[i].pid;

@@ -1,5 +1,4 @@
-/* app.h -- the live screen: picks a target, owns the event loop, the terminal and all the
- * rest of it, until the user leaves. */
+/* app.h -- the live screen: finds a target, and owns the event loop and the terminal until the user leaves. */
 #ifndef TELEM_MONITOR_SCREEN_APP_H
 #define TELEM_MONITOR_SCREEN_APP_H
 

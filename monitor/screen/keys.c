@@ -15,7 +15,7 @@ static enum key_result do_quit(struct screen *screen)
 {
 	if (recorder_is_on(&screen->recorder) && !screen->asks_to_quit) {
 		screen->asks_to_quit = true;
-		/* What to do before the name, which may be long. */
+		/* The name stands last, because it may be long and be cut. */
 		screen_say(screen, "Recording: q again ends it and quits (%s)", screen->recorder.path);
 		return KEYS_STAY;
 	}
@@ -261,11 +261,11 @@ static enum key_result do_go(struct screen *screen)
 enum { ANYWHERE, LIVE_ONLY, REPLAY_ONLY };
 
 static const struct key_row {
-	int key, other;              /* other: a second key, or 0 */
+	int key, other;              /* other is a second key for the same, or 0 */
 	int where;
-	const char *footer;          /* NULL: not in the last row */
+	const char *footer;          /* NULL: the last row does not show it */
 	enum key_result (*run)(struct screen *screen);
-	struct help_key help;        /* keys NULL: told by the row before */
+	struct help_key help;        /* with keys NULL the row before says it */
 } rows[] = {
 	{ 'c', 0, LIVE_ONLY, "c classes", do_classes, { "c", "+ letter: class level", true } },
 	{ ' ', 'Z', LIVE_ONLY, "space freeze", do_freeze, { "space", "freeze", true } },
@@ -297,7 +297,7 @@ static const struct key_row {
 	{ 'q', KEYCODE_F0 + 10, ANYWHERE, "q quit", do_quit, { "q", "quit", true } },
 };
 
-/* Keys that every list has, and those that are no command of ours. */
+/* Keys of every list, and the keys that have no row. */
 static const struct help_key common_keys[] = {
 	{ "\xe2\x86\x91 \xe2\x86\x93", "move (k j)", false }, { "PgUp", "page (^B ^F)", false },
 	{ "^U ^D", "half page", false }, { "g G", "first, last", false }, { "\xe2\x8f\x8e", "open row", false },
@@ -325,7 +325,8 @@ const struct help_key *keys_help(const struct screen *screen)
 	return keys;
 }
 
-/* Texts with two blanks between them; each stands there once, and only what fits. */
+/* The texts of the last row: two blanks lie between them, each stands there once, and those that do not fit are left
+ * out. */
 struct footer { char *out; size_t out_bytes, used; int left_cells; };
 
 static void footer_add(struct footer *footer, const char *text)
@@ -356,7 +357,7 @@ void keys_footer(const struct screen *screen, int width_cells, char *out, size_t
 
 /* ---- keys ---- */
 
-/* Arrows have words: their ASCII twins are keys of their own. */
+/* Names of keys that have no character. Arrows are named in words, because "<" and ">" are keys, too. */
 static const struct { int key; const char *name; } special_keys[] = {
 	{ ' ', "Space" }, { '\t', "Tab" }, { KEYCODE_BACKTAB, "Shift-Tab" }, { KEYCODE_ENTER, "Enter" },
 	{ KEYCODE_ESCAPE, "Esc" }, { KEYCODE_BACKSPACE, "Backspace" }, { KEYCODE_DELETE, "Del" },
@@ -385,7 +386,7 @@ void keys_name(int key, char *out, size_t out_bytes)
 	}
 }
 
-/* False when panel is NULL. */
+/* Returns false when panel is NULL. */
 static bool switch_panel(struct screen *screen, const struct panel *panel)
 {
 	for (int i = 0; panels[i]; i++)

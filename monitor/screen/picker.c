@@ -16,7 +16,7 @@ void picker_scan(struct picker *picker)
 		picker->cursor = picker->count ? picker->count - 1 : 0;
 }
 
-/* The row'th program that the filter lets through; -1: there are not so many. */
+/* Returns the program in this row of the filtered list; -1 when the list is shorter. */
 static int shown(const struct picker *picker, int row)
 {
 	for (int i = 0; i < picker->count; i++)

@@ -1,4 +1,4 @@
-/* picker.h -- which of several programs? */
+/* picker.h -- the list of running programs to choose one from. */
 #ifndef TELEM_MONITOR_SCREEN_PICKER_H
 #define TELEM_MONITOR_SCREEN_PICKER_H
 
@@ -10,11 +10,11 @@
 struct picker {
 	struct found found[PICKER_MAX];
 	int count, cursor, top;
-	char filter[32];             /* typed after / */
+	char filter[32];             /* the text typed behind / */
 	bool is_filtering;
-	int chosen;                  /* -1: none yet */
+	int chosen;                  /* into found[]; -1: none is chosen yet */
 	bool quit;
-	int cursor_y;                /* out */
+	int cursor_y;                /* out: the row of the terminal's cursor */
 };
 
 void picker_scan(struct picker *picker);

@@ -11,7 +11,7 @@
 #include "widgets/text.h"
 #include "widgets/units.h"
 
-/* Below these the frame gives way to the panel, and then to plain rows. */
+/* Below FULL sizes the rows round the panel are left out, and below PANEL sizes the panel gives way to plain rows. */
 enum { FULL_WIDTH = 60, FULL_HEIGHT = 12, PANEL_WIDTH = 40, PANEL_HEIGHT = 6 };
 
 void screen_init(struct screen *screen, struct target *target)

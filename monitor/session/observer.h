@@ -1,8 +1,7 @@
-/* observer.h -- somebody who looks on while a session hears its stream: a recorder, a
- * subcommand, the owner of the session.
+/* observer.h -- what a session calls while it hears its stream: a recorder, a timeline, the controls, a subcommand.
  *
- * An observer changes nothing in the session. All calls come from the session, in the
- * thread that feeds it; an observer may remove itself, and no other, from within a call. */
+ * An observer changes nothing in the session. All calls come from the session, in the thread that feeds it. During a call
+ * an observer may remove itself, and no other. */
 #ifndef TELEM_MONITOR_SESSION_OBSERVER_H
 #define TELEM_MONITOR_SESSION_OBSERVER_H
 
@@ -10,14 +9,14 @@
 #include "protocol/message.h"
 
 struct observer {
-	/* Each call may be NULL. A whole block with its CHECK right behind it, before its messages are
+	/* Each function may be NULL. on_block() gets a whole block, with its CHECK right behind it, before its messages are
 	 * applied to the model; block is NULL where the stream is cut. */
 	void (*on_block)(void *arg, const struct block *block);
-	/* A message of the stream, after it was applied to the model. Valid during the call. */
+	/* Gets a message of the stream after it was applied to the model. The message is valid during the call. */
 	void (*on_message)(void *arg, const struct message *message);
-	/* A tick has come, and the block that closed it is applied: all figures are those of its SNAPSHOT. */
+	/* Called when a tick has come and the block that closed it is applied: all figures are those of its SNAPSHOT. */
 	void (*on_tick)(void *arg);
 	void *arg;
-	struct observer *next;       /* the session's */
+	struct observer *next;       /* set by the session */
 };
 #endif

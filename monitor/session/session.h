@@ -48,7 +48,7 @@ uint8_t *session_room(struct session *session, size_t *room);
 /* Count bytes came, at now_ns of the wall clock: applies all whole blocks. Sets the problem when this is not a telemetry
  * stream (EXIT_CONNECTION) or one of a version that we do not know (EXIT_VERSION). */
 void session_filled(struct session *session, size_t count, uint64_t now_ns);
-/* For who plays the past: count bytes came, and nothing is applied yet. */
+/* For a cursor: count bytes came, and nothing is applied yet. */
 void session_hold(struct session *session, size_t count);
 /* Applies one block; false when no whole one is there. */
 bool session_step(struct session *session, uint64_t now_ns);
