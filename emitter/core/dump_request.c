@@ -27,7 +27,8 @@ static bool go(uint32_t from, uint32_t to)
 	return __atomic_compare_exchange_n(&request.state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static inline bool is_in(uint32_t state)
+/* For assertions only, which a release build does not have. */
+__attribute__((unused)) static bool is_in(uint32_t state)
 {
 	return __atomic_load_n(&request.state, __ATOMIC_RELAXED) == state;
 }
