@@ -5,16 +5,19 @@
 set -u
 failed=0
 
-# offences FILE MAY MUST_NOT WORDS -- its own includes that are not among MAY, system headers that
-# are among MUST_NOT, and lines with WORDS; all are regular expressions.
+# offences MAY MUST_NOT WORDS FILE... -- the files' own includes that are not among MAY, system headers that begin with
+# one of MUST_NOT, and lines with WORDS; all three are extended regular expressions.
 offences() {
-	file=$1
-	may=$2
-	must_not=$3
-	words=$4
-	sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$file" | grep -Ev "^($may)$" | sed "s|^|$file: includes |"
-	sed -n 's/^[ \t]*#[ \t]*include[ \t]*<\([^>]*\)>.*/\1/p' "$file" | grep -E "^($must_not)" | sed "s|^|$file: includes |"
-	grep -nE "$words" "$file" | sed "s|^|$file: |"
+	export MAY="^($1)$" MUST_NOT="^($2)" WORDS="$3"
+	shift 3
+	awk '
+		/^[ \t]*#[ \t]*include[ \t]*["<]/ {
+			is_own = /include[ \t]*"/
+			split($0, part, /["<>]/)
+			if (is_own ? part[2] !~ ENVIRON["MAY"] : part[2] ~ ENVIRON["MUST_NOT"])
+				print FILENAME ": includes " part[2]
+		}
+		$0 ~ ENVIRON["WORDS"] { print FILENAME ":" FNR ": " $0 }' "$@"
 }
 
 sockets='sys/socket|netinet|arpa|netdb|sys/un\.h'
@@ -32,7 +35,7 @@ row() {
 	emitter/core) echo "emitter/(core/[a-z_]*|telem)\.h|protocol/(limits|message|histogram)\.h $sockets|$libraries $none" ;;
 	emitter/record) echo "emitter/((core|record)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $sockets|poll|$libraries $none" ;;
 	emitter/deliver) echo "emitter/((core|record|deliver)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
-	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.h $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
+	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.(h|def) $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;
 	monitor/source | monitor/format | monitor/session) echo "monitor/(source|format|session|model)/[a-z_]*\.(h|def)|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|jansson $none" ;;
 	monitor/observe) echo "monitor/(source|format|session|model|observe)/[a-z_]*\.h|protocol/[a-z0-9_]*\.(h|def)|widgets/(text|units)\.h msgpack|pthread|curses|term\.h|event2 $none" ;;
 	monitor/screen/panels) echo "monitor/(model|screen/panels)/[a-z_]*\.h|widgets/[a-z_]*\.h|protocol/(histogram|limits|message)\.h $sockets|$files|sys/time|pthread|$libraries $clock" ;;
@@ -41,17 +44,22 @@ row() {
 	esac
 }
 
+# check FOLDER FILE... -- offences of the files against the row of the folder.
 check() {
-	row "$2" | { read -r may must_not words; offences "$1" "$may" "$must_not" "$words"; }
+	rules=$(row "$1")
+	shift
+	printf '%s\n' "$rules" | { read -r may must_not words; offences "$may" "$must_not" "$words" "$@"; }
 }
 
 for folder in protocol widgets emitter emitter/core emitter/record emitter/deliver monitor/model monitor/source monitor/format monitor/session monitor/observe \
 	monitor/screen/panels monitor/screen monitor/cli monitor demo; do
+	set --
 	for file in "$folder"/*.[ch] "$folder"/*.def; do
-		[ -f "$file" ] || continue
-		found=$(check "$file" "$folder")
-		[ -z "$found" ] || { echo "$found"; failed=1; }
+		[ ! -f "$file" ] || set -- "$@" "$file"
 	done
+	[ $# -gt 0 ] || continue
+	found=$(check "$folder" "$@")
+	[ -z "$found" ] || { echo "$found"; failed=1; }
 done
 
 # ---- the check itself ----
@@ -62,7 +70,7 @@ trap 'rm -f "$temporary"' EXIT
 # must FOLDER LINE good|bad
 must() {
 	printf '#include <stdint.h>\n%s\n' "$2" >"$temporary"
-	found=$(check "$temporary" "$1")
+	found=$(check "$1" "$temporary")
 	if [ "$3" = bad ] && [ -z "$found" ]; then
 		echo "in $1 this is not found: $2"
 		failed=1
@@ -103,6 +111,7 @@ must emitter/deliver '#include <msgpack.h>' bad
 must emitter/deliver '#include "monitor/model/model.h"' bad
 must emitter/deliver '#include "widgets/text.h"' bad
 must monitor/model '#include "protocol/histogram.h"' good
+must monitor/model '#include "protocol/requests.def"' good
 must monitor/model '#include "widgets/text.h"' bad
 must monitor/model '#include "monitor/session/session.h"' bad
 must monitor/model '#  include <event2/event.h>' bad
