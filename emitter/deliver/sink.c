@@ -11,9 +11,22 @@
 #include "emitter/core/wake.h"
 #include "emitter/deliver/sink_state.h"
 
-static const struct sink_scheme *const schemes[] = {
-	&sink_fifo, &sink_unix, &sink_tcp, &sink_connect, &sink_file, &sink_fd,
-};
+/* Every kind of sink: one line each, in the order in which the error for a wrong address lists them. SCHEME(x) is
+ * `const struct sink_scheme sink_x` of sink_x.c. */
+#define SCHEMES(SCHEME) \
+	SCHEME(fifo) \
+	SCHEME(unix) \
+	SCHEME(tcp) \
+	SCHEME(connect) \
+	SCHEME(file) \
+	SCHEME(fd) \
+	/* end */
+
+#define DECLARE(name) extern const struct sink_scheme sink_##name __attribute__((visibility("hidden")));
+#define POINT(name) &sink_##name,
+SCHEMES(DECLARE)
+
+static const struct sink_scheme *const schemes[] = { SCHEMES(POINT) };
 enum { SCHEME_COUNT = sizeof schemes / sizeof *schemes };
 
 static const struct sink_scheme *scheme_of(const char *address)

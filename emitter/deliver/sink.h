@@ -1,6 +1,6 @@
 /* sink.h -- the kinds of sinks: one row and one file each.
  *
- * A new kind is a file sink_NAME.c with its struct sink_scheme, and a row in sink.c. */
+ * A new kind is a file sink_NAME.c, which defines sink_NAME, and a row in sink.c. docs/ADDING.md has an example. */
 #ifndef TELEM_EMITTER_DELIVER_SINK_H
 #define TELEM_EMITTER_DELIVER_SINK_H
 
@@ -27,12 +27,9 @@ struct sink_scheme {
 	void (*close)(struct sink *sink);
 };
 
+/* The kinds that other code names. */
 extern const struct sink_scheme sink_unix __attribute__((visibility("hidden")));
-extern const struct sink_scheme sink_fifo __attribute__((visibility("hidden")));
-extern const struct sink_scheme sink_tcp __attribute__((visibility("hidden")));
-extern const struct sink_scheme sink_connect __attribute__((visibility("hidden")));
 extern const struct sink_scheme sink_file __attribute__((visibility("hidden")));
-extern const struct sink_scheme sink_fd __attribute__((visibility("hidden")));
 
 /* Opens a sink by its address; an id or a negative errno, the reason is in telem_error(). Locked. */
 int sink_open(const char *address);
