@@ -396,27 +396,16 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 	case KIND_BYE:
 		apply_bye(model, &message->bye);
 		break;
-	/* The session's or the reader's own: */
+	/* The session or the reader of blocks uses these. */
 	case KIND_CHECK:
 	case KIND_ACK:
 	case KIND_HELD:
 	case KIND_INDEX:
 	case KIND_END:
-	/* and what only a program is told. */
-	case KIND_SET_LEVEL:
-	case KIND_ENABLE_ALL:
-	case KIND_FLUSH:
-	case KIND_SYNC:
-	case KIND_TICK:
-	case KIND_RING:
-	case KIND_POLICY:
-	case KIND_INTERVAL:
-	case KIND_PING:
-	case KIND_ATTACH:
-	case KIND_LIMIT:
-	case KIND_WATCH:
-	case KIND_DUMP:
-	case KIND_INTERROGATE:
+	/* Only programs receive requests. */
+#define REQUEST(KIND, name, role, handler) case KIND_##KIND:
+#include "protocol/requests.def"
+#undef REQUEST
 		break;
 	}
 }

@@ -357,11 +357,12 @@ static void on_message(struct reader *reader, const struct message *message)
 		reader->held_task = message->held.task;
 		reader->held_count += message->held.rows.count / 4;
 		break;
-	case KIND_INDEX: case KIND_END:
-		break;
 	default:
-		proc_printf("kind %d\n", (int)message->kind);
-		fail_msg("a kind that no stream has");
+		/* Only a test about the other kinds looks at them. A program never sends a request. */
+		if (message->kind >= KIND_SET_LEVEL) {
+			proc_printf("kind %d\n", (int)message->kind);
+			fail_msg("a program has sent a request");
+		}
 	}
 }
 
