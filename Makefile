@@ -130,7 +130,7 @@ clean:
 # ---- tests ----
 
 # What links the library into programs of its own has no use for one that is built with a sanitizer.
-CHECKS = $(filter-out $(if $(SAN),tests/check_install.sh tests/test_%.sh),$(wildcard tests/check_*.sh tests/test_*.sh))
+CHECKS = $(filter-out $(if $(SAN),tests/check_adding.sh tests/check_install.sh tests/test_%.sh),$(wildcard tests/check_*.sh tests/test_*.sh))
 
 test: deps
 	$(Q)$(MAKE) --no-print-directory check
