@@ -305,6 +305,10 @@ must_show() {
 
 run_commands "A subcommand"
 must_show "A subcommand" '^mem  *sum  *typed allocations$'
+run_commands "A source"
+must_show "A source" ' live '
+run_commands "A format"
+must_show "A format" ' live '
 run_commands "A sink"
 must_show "A sink" ' replay '
 run_commands "A class"
@@ -321,6 +325,7 @@ done <"$dir/commands.list"
 
 # What the commands do not show: rows reach the help, the errors and the library's names, and a message its viewer.
 "$build/telemtop" --help | grep -q '^telemtop classes TARGET ' || say_failed "A subcommand: --help does not have it"
+"$build/telemtop" --help | grep -q ' exec:COMMAND' || say_failed "A source: --help does not have it"
 TELEM="sink=file:$dir/error.telem;sink=nowhere" "$build/telem-demo" --once README.md >"$dir/log" 2>&1 || :
 grep -q 'sink nowhere: no such kind of address (.*dir:DIRECTORY.*)' "$dir/log" ||
 	say_failed "A sink: the error that lists all schemes does not have it"
