@@ -237,6 +237,26 @@ static void wrong_values_say_what_would_be_right(void **state)
 	bad("--theme blue x", "bad theme: \"blue\"", "Give auto, dark or light.");
 }
 
+/* A digit that no panel has is as wrong as a letter, and does not open another panel. */
+static void panel_has_the_digit_of_one_that_exists(void **state)
+{
+	char list[256], todo[300], text[20], what[40];
+
+	(void)state;
+	panels_list(list, sizeof list);
+	snprintf(todo, sizeof todo, "Give %s.", list);
+	for (int digit = 0; digit <= 9; digit++) {
+		snprintf(text, sizeof text, "--panel %d x", digit);
+		snprintf(what, sizeof what, "bad panel: \"%d\"", digit);
+		if (panel_find('0' + digit)) {
+			good(text);
+			assert_int_equal(options.panel, digit);
+		} else {
+			bad(text, what, todo);
+		}
+	}
+}
+
 static void what_is_no_option_is_named(void **state)
 {
 	(void)state;
@@ -446,6 +466,7 @@ int main(void)
 		cmocka_unit_test_setup(times_have_units, setup),
 		cmocka_unit_test_setup(sizes_have_units, setup), cmocka_unit_test_setup(intervals_have_bounds, setup),
 		cmocka_unit_test_setup(wrong_values_say_what_would_be_right, setup),
+		cmocka_unit_test_setup(panel_has_the_digit_of_one_that_exists, setup),
 		cmocka_unit_test_setup(what_is_no_option_is_named, setup),
 		cmocka_unit_test_setup(too_much_and_too_little_are_said, setup),
 		cmocka_unit_test_setup(set_takes_any_number_of_levels, setup),

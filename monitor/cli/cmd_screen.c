@@ -18,7 +18,7 @@ static int parse_panel(const char *text, struct options *options, struct problem
 {
 	char list[256], todo[300];
 
-	if (options_int(text, 0, 9, &options->panel))
+	if (options_int(text, 0, 9, &options->panel) && panel_find('0' + options->panel))
 		return EXIT_DONE;
 	panels_list(list, sizeof list);
 	snprintf(todo, sizeof todo, "Give %s.", list);
