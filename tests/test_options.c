@@ -278,6 +278,9 @@ static void too_much_and_too_little_are_said(void **state)
 	bad("once --json", "a target is missing", target_todo);
 	bad("record -o f", "a target is missing", target_todo);
 	bad("set", "a target is missing", target_todo);
+	bad("replay", "replay: a recording is missing", "Usage: telemtop replay [--at TIME] [--speed X] FILE");
+	bad("replay --at 5 --wait", "replay: a recording is missing",
+	    "Usage: telemtop replay [--at TIME] [--speed X] FILE");
 	bad("set imgsrv", "set: a level is missing", "For example: telemtop set imgsrv mem=all");
 	bad("set x mem=all --keep --for 5m", "set: --keep and --for exclude each other",
 	    "--keep leaves the level behind; --for holds it for a time.");

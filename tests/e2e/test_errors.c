@@ -306,6 +306,35 @@ static void files_that_are_no_recordings(void **state)
 	assert_code(run("/bin/sh", "-c", fmt("%s lines - </dev/null", bin("telemtop"))), 8);
 }
 
+/* Neither a program that runs nor one that does not, and --wait does not wait for one. */
+static void only_a_recording_is_replayed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct proc *demo = demo_start(fixture), *gone = proc_start(.argv = PROC_LIST("/bin/true"));
+	const char *fifo = fixture_path(fixture, "app.telem");
+	const char *live[] = {
+		pid_of(demo), pid_of(gone), demo_socket(fixture, demo), "tcp:127.0.0.1:1", "listen:4712", fifo
+	};
+
+	proc_wait_exit(gone, MS);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	for (size_t i = 0; i < sizeof live / sizeof *live; i++) {
+		const char *text = fmt("telemtop: %s: is not a recording\n  Give the file of a recording. A running program "
+				       "is watched with: telemtop %s\n", live[i], live[i]);
+		struct term *term = screen_start(24, 200, "replay", live[i]);
+
+		assert_error(telemtop("replay", live[i]), 2, "%s", text);
+		assert_error(telemtop("replay", "--wait", live[i]), 2, "%s", text);
+		assert_int_equal(term_wait_exit(term, MS), 2);
+		assert_true(term_has(term, fmt("telemtop: %s: is not a recording", live[i])));
+		term_end(term);
+	}
+	assert_error(telemtop("replay"), 2, "telemtop: replay: a recording is missing\n"
+		     "  Usage: telemtop replay [--at TIME] [--speed X] FILE\n");
+	assert_error(telemtop("replay", fixture_path(fixture, "missing.telem")), 3,
+		     "telemtop: %s: no such file", fixture_path(fixture, "missing.telem"));
+}
+
 static void file_that_may_not_be_read(void **state)
 {
 	struct fixture *fixture = *state;
@@ -448,6 +477,7 @@ int main(void)
 		TEST(somebody_listens_and_says_nothing),
 		TEST(other_protocol),
 		TEST(files_that_are_no_recordings),
+		TEST(only_a_recording_is_replayed),
 		TEST(file_that_may_not_be_read),
 		TEST(wrong_options),
 		TEST(names_are_made_harmless),
