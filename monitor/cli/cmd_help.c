@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "monitor/cli/cli.h"
+#include "monitor/cli/output.h"
 #include "monitor/source/source.h"
 
 /* The columns that the help of a subcommand and of an option begin at. */
@@ -142,7 +143,7 @@ static int run(const struct options *options)
 {
 	(void)options;
 	cli_help(stdout);
-	return EXIT_DONE;
+	return output_finish(EXIT_DONE);
 }
 
 static const struct option_row help = { "help", 'h', NULL, "this", .parse = parse_help };

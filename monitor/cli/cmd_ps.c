@@ -5,6 +5,7 @@
 
 #include "monitor/cli/cli.h"
 #include "monitor/cli/json.h"
+#include "monitor/cli/output.h"
 #include "monitor/source/discovery.h"
 #include "widgets/text.h"
 #include "widgets/units.h"
@@ -17,7 +18,7 @@ static bool is_all;                  /* --all */
 static int print_json(const struct found *found, int count)
 {
 	json_t *list = json_array();
-	int err;
+	int err, code;
 
 	for (int i = 0; i < count; i++) {
 		char program[256];
@@ -35,7 +36,8 @@ static int print_json(const struct found *found, int count)
 	err = json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
 	json_decref(list);
-	return err ? EXIT_INTERNAL : EXIT_DONE;
+	code = output_finish(EXIT_DONE);
+	return code == EXIT_DONE && err && !ferror(stdout) ? EXIT_INTERNAL : code;
 }
 
 static int run(const struct options *options)
@@ -67,7 +69,7 @@ static int run(const struct options *options)
 		printf("%7d  %-8s %-20s %8s  %s\n", (int)found[i].pid, user, program, uptime,
 		       found[i].is_permitted ? path : "no permission");
 	}
-	return EXIT_DONE;
+	return output_finish(EXIT_DONE);
 }
 
 static int parse_all(const char *text, struct options *options, struct problem *problem)

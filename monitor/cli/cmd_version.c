@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "monitor/cli/cli.h"
+#include "monitor/cli/output.h"
 #include "monitor/screen/app.h"
 #include "protocol/message.h"
 
@@ -19,7 +20,7 @@ static int run(const struct options *options)
 	(void)options;
 	printf("telemtop %s, protocol %d.%d, %s\n", TELEMTOP_VERSION, PROTOCOL_MAJOR, PROTOCOL_MINOR,
 	       app_curses_version());
-	return EXIT_DONE;
+	return output_finish(EXIT_DONE);
 }
 
 static const struct option_row version = {

@@ -1,11 +1,11 @@
 #include "monitor/cli/headless.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "monitor/cli/output.h"
 #include "widgets/text.h"
 
 void headless_over(struct headless *headless, int code)
@@ -20,27 +20,11 @@ void headless_fail(struct headless *headless, const struct problem *problem)
 	headless_over(headless, problem_print(problem));
 }
 
-/* Flushes standard output. Returns false with the exit status when it takes no more. */
-static bool flush_output(int *code)
-{
-	struct problem problem = { 0 };
-
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return true;
-	*code = EXIT_DONE;
-	if (errno == EPIPE)
-		return false;
-	problem_set(&problem, EXIT_INTERNAL, "standard output: cannot be written: %s", strerror(errno));
-	problem_todo(&problem, "Is the disk full?");
-	*code = problem_print(&problem);
-	return false;
-}
-
 bool headless_flush(struct headless *headless)
 {
 	int code;
 
-	if (flush_output(&code))
+	if (output_flush(&code))
 		return true;
 	headless->has_no_output = true;
 	headless_over(headless, code);
@@ -149,7 +133,6 @@ static void walk_recording(struct headless *headless)
 int headless_run(const struct options *options, const struct headless_callbacks *callbacks, void *state)
 {
 	struct headless headless = { .options = options, .callbacks = callbacks, .state = state };
-	int code;
 	struct address address;
 	struct problem problem = { 0 };
 	struct event *interrupt, *terminate, *timer, *no_answer;
@@ -192,7 +175,6 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	event_free(timer);
 	event_free(no_answer);
 	event_base_free(headless.base);
-	if (!headless.has_no_output && !flush_output(&code) && headless.code == EXIT_DONE)
-		headless.code = code;
-	return headless.code;
+	/* What could not be written is said once. */
+	return headless.has_no_output ? headless.code : output_finish(headless.code);
 }

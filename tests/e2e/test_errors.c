@@ -403,16 +403,18 @@ static void names_are_made_harmless(void **state)
 
 static void full_disk_under_standard_output(void **state)
 {
-	static const char *const subcommands[] = { "once", "once --json", "lines -d 0.1" };
 	const char *target = pid_of(demo_start(*state)), *program = bin("telemtop");
+	const char *lines[] = {
+		fmt("once %s", target), fmt("once --json %s", target), fmt("lines -d 0.1 %s", target),
+		fmt("held %s", target), fmt("set --keep %s mem=all", target), "ps", "ps --json", "--help", "--version"
+	};
 
-	for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
-		assert_error(run("/bin/sh", "-c", fmt("exec %s %s %s >/dev/full", program, subcommands[i], target)), 10,
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		assert_error(run("/bin/sh", "-c", fmt("exec %s %s >/dev/full", program, lines[i])), 10,
 			     "telemtop: standard output: cannot be written: No space left on device\n  Is the disk full?\n");
 	/* A reader that has read enough closes the pipe, which is no error. */
-	for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
-		assert_error(run("/bin/sh", "-c", fmt("{ %s %s %s; echo $? >&2; } | :", program, subcommands[i], target)), 0,
-			     "0\n");
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		assert_error(run("/bin/sh", "-c", fmt("{ %s %s; echo $? >&2; } | :", program, lines[i])), 0, "0\n");
 }
 
 static void help_and_version(void **state)
