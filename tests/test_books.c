@@ -230,6 +230,46 @@ static void a_thread_that_ends_unheard_leaves_even_books(void **state)
 	reader_check_books(reader);
 }
 
+static void *remove_sink(void *id)
+{
+	assert_int_equal(telem_sink_remove(*(int *)id), 0);
+	return NULL;
+}
+
+/* The queue of a sink that was removed is still sent while the stream goes on for others. */
+static void what_is_emitted_after_a_sink_was_removed_is_not_in_its_goodbye(void **state)
+{
+	pthread_t thread;
+	struct reader *slow;
+	int ends[2], id;
+
+	(void)state;
+	assert_int_equal(telem_start(&(struct telem_options){ .config = "flush=1ms", .ignore_environment = true,
+							      .linger_ns = 100 * S }), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
+	id = telem_sink_fd(ends[1]);
+	assert_true(id >= 0);
+	slow = reader_new(ends[0]);
+	wait_until_greeted(slow);
+	reader = attach_fd(NULL);
+	for (int i = 0; i < 10000; i++)          /* more than the pipe takes */
+		TELEM_COUNT(loud, "before the removal", 1);
+	assert_int_equal(pthread_create(&thread, NULL, remove_sink, &id), 0);
+	for (uint64_t i = 1; i <= 100; i++) {
+		TELEM_COUNT(loud, "after the removal", 1);
+		READ_UNTIL(reader, reader->event_count == 10000 + i);
+	}
+	reader_to_end(slow);
+	pthread_join(thread, NULL);
+	reader_check_books(slow);
+	stop_and_read(reader);
+	reader_check_books(reader);
+	assert_true(slow->bye.delivered >= 10000);
+	assert_true(slow->bye.emitted < reader->bye.emitted);
+	reader_free(slow);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +279,7 @@ int main(void)
 		BESIDE_TEST(the_statistics_are_even),
 		BESIDE_TEST(what_nobody_heard_is_dropped_at_the_stop),
 		BESIDE_TEST(a_thread_that_ends_unheard_leaves_even_books),
+		BESIDE_TEST(what_is_emitted_after_a_sink_was_removed_is_not_in_its_goodbye),
 	};
 
 	beside_take_filter();

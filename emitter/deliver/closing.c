@@ -6,9 +6,11 @@
 
 #include "emitter/core/clock.h"
 #include "emitter/core/lock.h"
+#include "emitter/core/settings.h"
 #include "emitter/deliver/greet.h"
 #include "emitter/deliver/lease.h"
 #include "emitter/deliver/sink_state.h"
+#include "emitter/deliver/snapshot.h"
 #include "emitter/deliver/stream.h"
 
 static_assert(LIMIT_SINKS <= 64, "a sink is a bit");
@@ -30,11 +32,26 @@ uint64_t closing_asked(void)
 	return asked;
 }
 
+/* The books of a sink are closed when it begins to leave, because the stream goes on to take events for the other sinks
+ * while this one's queue is sent. Locked. */
+static void leave(struct sink *sink)
+{
+	uint64_t emitted, dropped;
+
+	if (sink_is_greeted(sink)) {
+		assert(sink->before + sink->taken == stream.taken);
+		snapshot_totals(&emitted, &dropped);
+		/* While telemetry goes on, what still is in the rings is not this sink's; at the stop it is lost. */
+		sink->lost = settings.is_running ? dropped : emitted - stream.taken;
+	}
+	sink_leaves(sink);
+}
+
 void closing_leave(uint64_t asked)
 {
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
 		if (asked & 1ull << i)
-			sink_leaves(&sinks[i]);
+			leave(&sinks[i]);
 }
 
 void closing_all(uint64_t by_ns)
@@ -42,7 +59,7 @@ void closing_all(uint64_t by_ns)
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
 		if (sink_is_flushers(&sinks[i])) {
 			sink_close_by(&sinks[i], by_ns);
-			sink_leaves(&sinks[i]);
+			leave(&sinks[i]);
 		}
 }
 

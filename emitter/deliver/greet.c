@@ -158,18 +158,14 @@ void goodbye(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	struct writer writer = { .sink = sink };
 	struct message message = { .kind = KIND_BYE };
-	uint64_t emitted, dropped;
 
 	/* A reader that lost the last figures gets them now. */
 	if (sink_state(sink) == SINK_LEAVING_BEHIND)
 		greet(sink, tick, now_ns);
 	snapshot_sink(&writer, sink, tick, now_ns);
-	snapshot_totals(&emitted, &dropped);
-	/* While telemetry goes on, what still is in the rings is not this sink's; at the stop it is lost. */
-	if (settings.is_running)
-		emitted = stream.taken + dropped;
-	message.bye = (struct message_bye){ now_ns, emitted, sink->before, sink->delivered,
-					    sink->dropped + emitted - stream.taken };
+	/* stream.taken is no part of the sum: since this sink began to leave, the stream has taken events for others. */
+	message.bye = (struct message_bye){ now_ns, sink->before + sink->taken + sink->lost, sink->before,
+					    sink->delivered, sink->dropped + sink->lost };
 	writer_message(&writer, &message, now_ns);
 	writer_seal(&writer);
 }

@@ -66,6 +66,7 @@ struct sink {
 	struct block_buffer **queue; /* SINK_QUEUE_ROOM, a ring; from queue_head */
 	uint32_t queue_head, queue_count, written;   /* written: bytes of the first block */
 	uint64_t before, taken, delivered, dropped, bytes_sent;
+	uint64_t lost;               /* for its goodbye: events that no sink got, up to when this one began to leave */
 	struct recording recording;  /* of a regular file */
 	uint64_t file_start;         /* bytes that were in it before */
 };
