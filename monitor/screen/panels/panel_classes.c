@@ -255,8 +255,9 @@ static void draw_notes(const struct class_table *table, int cursor)
 	}
 }
 
-static struct table_drawn draw_classes(const struct model *model, const struct panel_view *view,
-				       const struct panel_rows *rows, const struct canvas *canvas)
+/* The table stands from row 1 of the panel on, below the title; so does that of the sites. */
+static void draw_classes(const struct model *model, struct panel_view *view, const struct panel_rows *rows,
+			 const struct canvas *canvas)
 {
 	static const struct table_column columns[COLUMN_COUNT] = {
 		[COLUMN_KEY] = { "key", 3, false, false, 4 },
@@ -273,25 +274,19 @@ static struct table_drawn draw_classes(const struct model *model, const struct p
 	struct class_table table = { .model = model, .view = view, .rows = rows, .glyphs = canvas_glyphs(canvas),
 				     .canvas = canvas };
 	struct table_column wide[COLUMN_COUNT];
-	struct table_drawn drawn;
 
 	memcpy(wide, columns, sizeof columns);
 	if (canvas->width_cells >= 100)
 		wide[COLUMN_BY].width_cells = 30;
-	drawn = table_draw(&(struct table){
+	list_draw(&(struct table){
 		.columns = wide,
 		.column_count = COLUMN_COUNT,
-		.row_count = rows->count,
-		.top = view->top,
-		.cursor = view->cursor,
 		.sort_column = by_sort[view->sort],
-		.sort_ascending = view->is_ascending,
 		.cell = cell,
 		.draw = draw_cell,
 		.arg = &table,
-	}, canvas);
+	}, rows, view, 1, canvas);
 	draw_notes(&table, view->cursor);
-	return drawn;
 }
 
 /* ---- the sites of one class ---- */
@@ -341,8 +336,8 @@ static void site_cell(void *arg, int index, int column, char *out, size_t out_by
 	}
 }
 
-static struct table_drawn draw_sites(const struct model *model, const struct panel_view *view,
-				     const struct panel_rows *rows, const struct canvas *canvas)
+static void draw_sites(const struct model *model, struct panel_view *view, const struct panel_rows *rows,
+		       const struct canvas *canvas)
 {
 	struct table_column columns[] = {
 		{ "site", 12, false, true, 0 },  { "kind", 7, false, false, 3 },     { "level", 5, false, false, 0 },
@@ -355,17 +350,13 @@ static struct table_drawn draw_sites(const struct model *model, const struct pan
 
 	if (canvas->width_cells >= 100)
 		columns[6].width_cells = 36;
-	return table_draw(&(struct table){
+	list_draw(&(struct table){
 		.columns = columns,
 		.column_count = (int)(sizeof columns / sizeof *columns),
-		.row_count = rows->count,
-		.top = view->top,
-		.cursor = view->cursor,
 		.sort_column = by_sort[view->sort],
-		.sort_ascending = view->is_ascending,
 		.cell = site_cell,
 		.arg = &table,
-	}, canvas);
+	}, rows, view, 1, canvas);
 }
 
 /* ---- the panel ---- */
@@ -421,7 +412,6 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 {
 	struct panel_rows rows;
 	struct canvas part = canvas_part(canvas, 0, 1, canvas->width_cells, canvas->height_cells - 1);
-	struct table_drawn drawn;
 
 	canvas_clear(canvas);
 	view->cursor_x = view->cursor_y = -1;
@@ -431,17 +421,12 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	}
 	rows = list_rows(list_of(view), model, view);
 	draw_title(model, view, &rows, canvas);
-	if (rows.count == 0 || view->nothing) {
+	if (rows.count == 0 || view->nothing)
 		draw_empty(view, &rows, canvas);
-	} else {
-		drawn = view->is_open ? draw_sites(model, view, &rows, &part) : draw_classes(model, view, &rows, &part);
-		view->top = drawn.top;
-		view->page = drawn.row_count;
-		if (drawn.cursor_y >= 0) {
-			view->cursor_x = 0;
-			view->cursor_y = 1 + drawn.cursor_y;
-		}
-	}
+	else if (view->is_open)
+		draw_sites(model, view, &rows, &part);
+	else
+		draw_classes(model, view, &rows, &part);
 	rows_free(&rows);
 }
 

@@ -179,8 +179,9 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 	snprintf(out, out_bytes, "%s", text);
 }
 
-static struct table_drawn draw_table(const struct model *model, const struct panel_rows *rows, const struct panel_view *view,
-				     const struct canvas *canvas)
+/* Draws the table from row y of the panel on. */
+static void draw_table(const struct model *model, const struct panel_rows *rows, struct panel_view *view, int y,
+		       const struct canvas *canvas)
 {
 	static const int by_sort[SORT_COUNT] = {
 		COLUMN_P99, COLUMN_MAX, COLUMN_RATE, COLUMN_P50, COLUMN_OVER, COLUMN_HEAP, COLUMN_PEAK, COLUMN_ALLOCATIONS,
@@ -202,17 +203,13 @@ static struct table_drawn draw_table(const struct model *model, const struct pan
 	};
 	struct frames frames = { .model = model, .rows = rows, .glyphs = canvas_glyphs(canvas) };
 
-	return table_draw(&(struct table){
+	list_draw(&(struct table){
 		.columns = columns,
 		.column_count = COLUMN_COUNT,
-		.row_count = rows->count,
-		.top = view->top,
-		.cursor = view->cursor,
 		.sort_column = by_sort[view->sort],
-		.sort_ascending = view->is_ascending,
 		.cell = cell,
 		.arg = &frames,
-	}, canvas);
+	}, rows, view, y, canvas);
 }
 
 /* ---- one name: in words ---- */
@@ -401,7 +398,6 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 {
 	struct panel_rows rows = list_rows(&frame_list, model, view);
 	const struct model_site *chosen = NULL;
-	struct table_drawn drawn;
 	struct canvas part;
 	int y = 1, left, table;
 
@@ -413,13 +409,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 		left = canvas->height_cells - y;
 		table = cells_min(1 + rows.count, cells_max(cells_min(left, TABLE_ROWS_MIN), left - CHOSEN_ROWS));
 		part = canvas_part(canvas, 0, y, canvas->width_cells - 1, table);
-		drawn = draw_table(model, &rows, view, &part);
-		view->top = drawn.top;
-		view->page = drawn.row_count;
-		if (drawn.cursor_y >= 0) {
-			view->cursor_x = 0;
-			view->cursor_y = y + drawn.cursor_y;
-		}
+		draw_table(model, &rows, view, y, &part);
 		/* The name that the cursor is on, else the first of the list: with the usual order the worst. */
 		chosen = model_site_by_id(model, view->cursor >= 0 ? view->cursor_id : rows.rows[0].id);
 		y += table;
@@ -445,21 +435,6 @@ static bool open_span(const struct model *model, struct panel_view *view)
 	return true;
 }
 
-static const struct model_site *chosen_site(const struct model *model, const struct panel_view *view)
-{
-	return view->cursor >= 0 ? model_site_by_id(model, view->cursor_id) : NULL;
-}
-
-static bool level_up(const struct model *model, struct panel_view *view)
-{
-	return wish_site_next(view, chosen_site(model, view));
-}
-
-static bool level_off(const struct model *model, struct panel_view *view)
-{
-	return wish_site_off(view, chosen_site(model, view));
-}
-
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
 	return list_key(&frame_list, model, view, key);
@@ -482,7 +457,7 @@ static void small(const struct model *model, struct panel_view *view, const stru
 	title_draw(canvas, title, broken > 0 ? right : NULL, NULL);
 	panel_view_init(&plain);
 	if (rows.count > 0)
-		draw_table(model, &rows, &plain, &part);
+		draw_table(model, &rows, &plain, 1, &part);
 	else
 		text_wrap(&part, 1, 0, STYLE(ROLE_DIM), "The target declares no frame.");
 	rows_free(&rows);
@@ -505,8 +480,8 @@ static const struct panel_key keys[] = {
 	{ 'o', .help_keys = "o", .help = "hold, let go the order" },
 	{ '/', .footer = "/ filter", .help_keys = "/", .help = "filter (sub, !not, /regex/)" },
 	{ 'w', .help_keys = "w", .help = "window of rate, p50, p99, max" },
-	{ 'x', .help_keys = "x X", .help = "next level of its span, off", .run = level_up },
-	{ 'X', .run = level_off },
+	{ 'x', .help_keys = "x X", .help = "next level of its span, off", .run = list_level_up },
+	{ 'X', .run = list_level_off },
 	{ 0 }
 };
 

@@ -133,8 +133,9 @@ static bool draw_cell(void *arg, int index, int column, const struct canvas *can
 	return true;
 }
 
-static struct table_drawn draw_table(const struct model *model, const struct panel_rows *rows,
-				     const struct panel_view *view, const struct canvas *canvas)
+/* Draws the table from row y of the panel on. */
+static void draw_table(const struct model *model, const struct panel_rows *rows, struct panel_view *view, int y,
+		       const struct canvas *canvas)
 {
 	static const int by_sort[SORT_COUNT] = {
 		COLUMN_P99, COLUMN_MAX, COLUMN_RATE, COLUMN_P50, COLUMN_P90, COLUMN_NAME,
@@ -183,18 +184,14 @@ static struct table_drawn draw_table(const struct model *model, const struct pan
 			sort_column = count;
 		latency.columns[count++] = i;
 	}
-	return table_draw(&(struct table){
+	list_draw(&(struct table){
 		.columns = columns,
 		.column_count = count,
-		.row_count = rows->count,
-		.top = view->top,
-		.cursor = view->cursor,
 		.sort_column = sort_column,
-		.sort_ascending = view->is_ascending,
 		.cell = cell,
 		.draw = draw_cell,
 		.arg = &latency,
-	}, canvas);
+	}, rows, view, y, canvas);
 }
 
 /* Draws the title, the reasons for missing rows and the table; the panel and its small form share this. */
@@ -215,16 +212,8 @@ static void draw_list(const struct model *model, struct panel_view *view, const 
 	y = no_match_draw(view, rows.count, rows.all_count, "spans", y, canvas);
 	part = canvas_part(canvas, 0, y, canvas->width_cells - 1, canvas->height_cells - y);
 	view->cursor_x = view->cursor_y = -1;
-	if (rows.count > 0) {
-		struct table_drawn drawn = draw_table(model, &rows, view, &part);
-
-		view->top = drawn.top;
-		view->page = drawn.row_count;
-		if (drawn.cursor_y >= 0) {
-			view->cursor_x = 0;
-			view->cursor_y = y + drawn.cursor_y;
-		}
-	}
+	if (rows.count > 0)
+		draw_table(model, &rows, view, y, &part);
 	rows_free(&rows);
 }
 
@@ -305,24 +294,6 @@ static bool toggle_log(const struct model *model, struct panel_view *view)
 	return true;
 }
 
-/* The span that is open, or else the one that the cursor is on; NULL when the cursor is not in the list. */
-static const struct model_site *chosen_site(const struct model *model, const struct panel_view *view)
-{
-	if (!view->is_open && view->cursor < 0)
-		return NULL;
-	return model_site_by_id(model, view->is_open ? view->open_id : view->cursor_id);
-}
-
-static bool level_up(const struct model *model, struct panel_view *view)
-{
-	return wish_site_next(view, chosen_site(model, view));
-}
-
-static bool level_off(const struct model *model, struct panel_view *view)
-{
-	return wish_site_off(view, chosen_site(model, view));
-}
-
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
 	if (!list_key(&latency_list, model, view, key))
@@ -345,8 +316,8 @@ static const struct panel_key keys[] = {
 	{ '/', .applies = PANEL_WHILE_CLOSED, .footer = "/ filter", .help_keys = "/",
 	  .help = "filter (sub, !not, /regex/)" },
 	{ 'L', .footer = "L log y", .help_keys = "w L", .help = "window, log scale", .run = toggle_log },
-	{ 'x', .help_keys = "x X", .help = "next level of the span, off", .run = level_up },
-	{ 'X', .run = level_off },
+	{ 'x', .help_keys = "x X", .help = "next level of the span, off", .run = list_level_up },
+	{ 'X', .run = list_level_off },
 	{ 0 }
 };
 

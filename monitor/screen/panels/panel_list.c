@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor/screen/panels/panel_common.h"
 #include "widgets/cells.h"
 #include "widgets/key.h"
 
@@ -230,6 +231,25 @@ struct panel_rows list_rows_plain(const struct panel_list *list, const struct mo
 	return list_rows(list, model, &view);
 }
 
+void list_draw(const struct table *table, const struct panel_rows *rows, struct panel_view *view, int y,
+	       const struct canvas *canvas)
+{
+	struct table whole = *table;
+	struct table_drawn drawn;
+
+	whole.row_count = rows->count;
+	whole.top = view->top;
+	whole.cursor = view->cursor;
+	whole.sort_ascending = view->is_ascending;
+	drawn = table_draw(&whole, canvas);
+	view->top = drawn.top;
+	view->page = drawn.row_count;
+	if (drawn.cursor_y >= 0) {
+		view->cursor_x = 0;
+		view->cursor_y = y + drawn.cursor_y;
+	}
+}
+
 /* ---- keys ---- */
 
 static void hold(const struct panel_rows *rows, struct panel_view *view)
@@ -350,6 +370,23 @@ bool list_key(const struct panel_list *list, const struct model *model, struct p
 	}
 	rows_free(&rows);
 	return is_taken;
+}
+
+const struct model_site *list_site(const struct model *model, const struct panel_view *view)
+{
+	if (!view->is_open && view->cursor < 0)
+		return NULL;
+	return model_site_by_id(model, view->is_open ? view->open_id : view->cursor_id);
+}
+
+bool list_level_up(const struct model *model, struct panel_view *view)
+{
+	return wish_site_next(view, list_site(model, view));
+}
+
+bool list_level_off(const struct model *model, struct panel_view *view)
+{
+	return wish_site_off(view, list_site(model, view));
 }
 
 void list_sort_label(char out[64], const struct panel_list *list, const struct panel_view *view)

@@ -9,6 +9,7 @@
 #include <regex.h>
 
 #include "monitor/screen/panels/panel.h"
+#include "widgets/table.h"
 
 enum { LIST_NONE = UINT32_MAX };     /* the id of no item */
 
@@ -43,10 +44,21 @@ struct panel_list {
 struct panel_rows list_rows(const struct panel_list *list, const struct model *model, struct panel_view *view);
 /* The rows of another panel's list, without cursor, filter or held order. */
 struct panel_rows list_rows_plain(const struct panel_list *list, const struct model *model, int sort);
+/* Draws the rows as a table, of which the caller sets the columns, sort_column and what draws the cells. canvas is the part
+ * of the panel's canvas from row y on. Keeps in the view what the next frame and the keys need: the first row, how many
+ * rows are a page, and where the cursor is. */
+void list_draw(const struct table *table, const struct panel_rows *rows, struct panel_view *view, int y,
+	       const struct canvas *canvas);
 /* Takes the keys that move, sort, hold or let go, and Esc; returns true when the key was one of those. */
 bool list_key(const struct panel_list *list, const struct model *model, struct panel_view *view, int key);
 /* How the list is sorted, for a title: "sort p99 ▼ held". */
 void list_sort_label(char out[64], const struct panel_list *list, const struct panel_view *view);
+/* For a list of sites: the site that is open, or else the one that the cursor is on; NULL when the cursor is not in the
+ * list. */
+const struct model_site *list_site(const struct model *model, const struct panel_view *view);
+/* For a row of keys of such a list: asks for the next level of that site, or for off. */
+bool list_level_up(const struct model *model, struct panel_view *view);
+bool list_level_off(const struct model *model, struct panel_view *view);
 /* Takes the cursor out of the list and lets go of the held order. */
 void list_leave(struct panel_view *view);
 

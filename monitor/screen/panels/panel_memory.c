@@ -69,7 +69,6 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 				       .glyphs = canvas_glyphs(canvas) };
 	int height = canvas->height_cells, plot_rows = chart_rows(height), y = 1;
 	bool has_holders = height >= 10 && rows.count > 0 && model_has_typed_memory(model);
-	struct table_drawn drawn;
 	struct canvas part;
 
 	canvas_clear(canvas);
@@ -82,16 +81,10 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	}
 	y = draw_reasons(model, view, &rows, y, canvas);
 	part = canvas_part(canvas, 0, y, canvas->width_cells, height - y - has_holders);
-	if (rows.count > 0) {
-		drawn = memory.tab == TAB_MATRIX ? memory_draw_matrix(&memory, view, &part)
-						 : memory_draw_table(&memory, view, &part);
-		view->top = drawn.top;
-		view->page = drawn.row_count;
-		if (drawn.cursor_y >= 0) {
-			view->cursor_x = 0;
-			view->cursor_y = y + drawn.cursor_y;
-		}
-	}
+	if (rows.count > 0 && memory.tab == TAB_MATRIX)
+		memory_draw_matrix(&memory, view, y, &part);
+	else if (rows.count > 0)
+		memory_draw_table(&memory, view, y, &part);
 	if (has_holders) {
 		/* The row stands right below the table, or at the bottom when the table fills the canvas. */
 		int below = y + 1 + cells_max(rows.count, 0);

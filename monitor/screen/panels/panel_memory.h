@@ -46,8 +46,8 @@ struct holding memory_holding_of(const struct model *model, int tab, uint32_t id
 double memory_pair_live(const struct task_site *pair);
 
 /* ---- panel_memory_table.c ---- */
-struct table_drawn memory_draw_table(struct memory_table *memory, const struct panel_view *view,
-				     const struct canvas *canvas);
+/* Draws the table, or the matrix, from row y of the panel on. */
+void memory_draw_table(struct memory_table *memory, struct panel_view *view, int y, const struct canvas *canvas);
 /* The name of a row; style becomes dim when what it names is gone. */
 void memory_row_name(const struct memory_table *memory, const struct panel_row *row, char *out, size_t out_bytes,
 		     struct style *style);
@@ -58,8 +58,7 @@ void memory_lifetime_text(char out[UNITS_BYTES], const struct model_site *lifeti
 void memory_dim_when_zero(double value, struct style *style);
 
 /* ---- panel_memory_matrix.c ---- */
-struct table_drawn memory_draw_matrix(struct memory_table *memory, const struct panel_view *view,
-				      const struct canvas *canvas);
+void memory_draw_matrix(struct memory_table *memory, struct panel_view *view, int y, const struct canvas *canvas);
 
 /* ---- panel_memory_holders.c ---- */
 /* Draws into row y who holds the chosen type, or what the chosen task holds. */

@@ -38,8 +38,7 @@ static void matrix_cell(void *arg, int index, int column, char *out, size_t out_
 	memory_dim_when_zero(bytes, style);
 }
 
-struct table_drawn memory_draw_matrix(struct memory_table *memory, const struct panel_view *view,
-				      const struct canvas *canvas)
+void memory_draw_matrix(struct memory_table *memory, struct panel_view *view, int y, const struct canvas *canvas)
 {
 	struct panel_rows tasks = list_rows_plain(memory_list_of(TAB_TASK), memory->model, SORT_LIVE);
 	struct table_column columns[TABLE_COLUMNS_MAX] = {
@@ -65,15 +64,11 @@ struct table_drawn memory_draw_matrix(struct memory_table *memory, const struct 
 	if (tasks.count > memory->task_count && room > 0)
 		columns[count++] = (struct table_column){ .title = "others", .width_cells = MATRIX_CELLS, .right = true };
 	rows_free(&tasks);
-	return table_draw(&(struct table){
+	list_draw(&(struct table){
 		.columns = columns,
 		.column_count = count,
-		.row_count = memory->rows->count,
-		.top = view->top,
-		.cursor = view->cursor,
 		.sort_column = view->sort == SORT_LIVE ? 1 : view->sort == SORT_NAME ? 0 : -1,
-		.sort_ascending = view->is_ascending,
 		.cell = matrix_cell,
 		.arg = memory,
-	}, canvas);
+	}, memory->rows, view, y, canvas);
 }

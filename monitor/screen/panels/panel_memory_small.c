@@ -109,7 +109,7 @@ static void draw_list(const struct model *model, int tab, int y, const struct ca
 
 	panel_view_init(&plain);
 	if (rows.count > 0)
-		memory_draw_table(&memory, &plain, &part);
+		memory_draw_table(&memory, &plain, y, &part);
 	rows_free(&rows);
 }
 

@@ -151,8 +151,7 @@ static bool has_column(const struct memory_table *memory, int column)
 	}
 }
 
-struct table_drawn memory_draw_table(struct memory_table *memory, const struct panel_view *view,
-				     const struct canvas *canvas)
+void memory_draw_table(struct memory_table *memory, struct panel_view *view, int y, const struct canvas *canvas)
 {
 	static const int by_sort[SORT_COUNT] = {
 		COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOC, COLUMN_FREE, COLUMN_OBJECTS, COLUMN_NAME,
@@ -191,16 +190,12 @@ struct table_drawn memory_draw_table(struct memory_table *memory, const struct p
 			sort_column = count;
 		memory->columns[count++] = i;
 	}
-	return table_draw(&(struct table){
+	list_draw(&(struct table){
 		.columns = columns,
 		.column_count = count,
-		.row_count = memory->rows->count,
-		.top = view->top,
-		.cursor = view->cursor,
 		.sort_column = sort_column,
-		.sort_ascending = view->is_ascending,
 		.cell = table_cell,
 		.draw = table_draw_cell,
 		.arg = memory,
-	}, canvas);
+	}, memory->rows, view, y, canvas);
 }

@@ -380,21 +380,6 @@ static bool open_span(const struct model *model, struct panel_view *view)
 	return true;
 }
 
-static const struct model_site *chosen_site(const struct model *model, const struct panel_view *view)
-{
-	return view->cursor >= 0 ? model_site_by_id(model, view->cursor_id) : NULL;
-}
-
-static bool level_up(const struct model *model, struct panel_view *view)
-{
-	return wish_site_next(view, chosen_site(model, view));
-}
-
-static bool level_off(const struct model *model, struct panel_view *view)
-{
-	return wish_site_off(view, chosen_site(model, view));
-}
-
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
 	return list_key(&latency_list, model, view, key);
@@ -407,8 +392,8 @@ static const struct panel_key keys[] = {
 	{ 's', .footer = "s sort", .help_keys = "s r", .help = "sort by next column, reverse" },
 	{ 'o', .help_keys = "o", .help = "hold, let go the order" },
 	{ '/', .help_keys = "/", .help = "filter (sub, !not, /regex/)" },
-	{ 'x', .help_keys = "x X", .help = "next level of the span, off", .run = level_up },
-	{ 'X', .run = level_off },
+	{ 'x', .help_keys = "x X", .help = "next level of the span, off", .run = list_level_up },
+	{ 'X', .run = list_level_off },
 	{ 0 }
 };
 
