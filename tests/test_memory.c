@@ -286,8 +286,8 @@ static void what_lives_can_be_asked_for_by_task(void **state)
 		assert_int_equal(infos[i].bytes, 1);
 		assert_false(infos[i].is_freed);
 	}
-	assert_int_equal(reader_request(reader, (struct message){ .kind = KIND_INTERROGATE,
-								  .interrogate = { 0, (uint64_t)task } }), ACK_DONE);
+	assert_int_equal(reader_request(reader, (struct message){ .kind = KIND_ASK_HELD,
+								  .ask_held = { 0, (uint64_t)task } }), ACK_DONE);
 	assert_int_equal(reader->held_task, task);
 	assert_int_equal(reader->held_count, count);
 	for (int i = 0; i < MANY; i++)

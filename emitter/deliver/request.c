@@ -232,7 +232,7 @@ enum { HELD_ROWS = 64 };
 /* A task's sampled allocations that live. */
 static enum ack_code answer_held(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
-	const struct message_interrogate *request = &message->interrogate;
+	const struct message_ask_held *request = &message->ask_held;
 	struct writer writer = { .sink = sink };
 	struct number numbers[HELD_ROWS * 4];
 	struct message answer = { .kind = KIND_HELD };

@@ -141,14 +141,14 @@ static void answered(void *arg, const struct request *request)
 static void ask(struct headless *headless)
 {
 	/* Task 0 stands for all tasks. */
-	struct message message = { .kind = KIND_INTERROGATE };
+	struct message message = { .kind = KIND_ASK_HELD };
 	const struct options *options = headless->options;
 	struct held *held = headless->state;
 	struct target *target = &headless->target;
 	struct problem problem = { 0 };
 
 	if (options->argument_count &&
-	    !find_task(target->session.model, options->arguments[0], &message.interrogate.task)) {
+	    !find_task(target->session.model, options->arguments[0], &message.ask_held.task)) {
 		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->arguments[0]);
 		problem_todo(&problem, "telemtop once --json lists them.");
 		headless_fail(headless, &problem);
