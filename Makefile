@@ -46,7 +46,7 @@ GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode
 GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*/*.c))
 # What an event passes through is made fast, all else small: the program's caches are not ours. Nothing is thrown or
 # cancelled through the small parts, so they need no tables to unwind by.
-HOT = $(addprefix %/,$(addsuffix .o,record/dispatch record/heap record/record record/ring deliver/drain protocol/block protocol/crc32c))
+HOT = $(addprefix %/,$(addsuffix .o,record/cell_shared record/dispatch record/distribution record/event record/heap record/record record/ring record/slow deliver/drain protocol/block protocol/crc32c))
 SMALL := $(shell $(CC) -Oz -E -x c /dev/null >/dev/null 2>&1 && echo -Oz || echo -Os)
 $(filter-out $(HOT),$(GUEST_PROTOCOL) $(GUEST_EMITTER)): GUEST += $(SMALL) -fno-asynchronous-unwind-tables
 

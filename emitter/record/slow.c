@@ -1,0 +1,79 @@
+/* slow.c -- the instruments that telem.h writes inline, for a thread that has no cell for the site yet, or gets none. */
+#include "emitter/core/api.h"
+
+#include "emitter/record/cell_shared.h"
+#include "emitter/record/heap.h"
+#include "emitter/record/shard.h"
+
+/* Kept out of the hot text: it runs once for a thread and site, or not even that. */
+#define COLD __attribute__((cold))
+
+COLD void telem_add_slow_(struct telem_site *site, uint64_t n)
+{
+	if (telem_cell_make_(site))
+		telem_count_(site, telem_level_(site), n);
+	else
+		cell_shared_add(site, 1, n, 0, 0);
+}
+
+COLD void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
+{
+	if (telem_cell_make_(site)) {
+		if (add)
+			telem_gauge_add_(site, telem_level_(site), n);
+		else
+			telem_gauge_set_(site, telem_level_(site), n);
+	} else if (add) {
+		cell_shared_add(site, 1, (uint64_t)n, 0, 0);
+	} else {
+		struct telem_cell *cell = cell_shared(site);
+
+		if (cell) {
+			__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
+			__atomic_store_n(site->owner, shard_shared.id, __ATOMIC_RELAXED);
+			cell_shared_add(site, 1, 0, 0, 0);
+		}
+	}
+}
+
+COLD void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free)
+{
+	if (!telem_cell_make_(site))
+		cell_shared_add(site, !is_free, is_free ? 0 : bytes, is_free, is_free ? bytes : 0);
+	else if (is_free)
+		telem_free_(site, telem_level_(site), bytes);
+	else
+		telem_alloc_(site, telem_level_(site), bytes);
+}
+
+COLD void telem_mark_slow_(struct telem_site *site, uint64_t key)
+{
+	if (telem_cell_make_(site))
+		telem_mark_(site, telem_level_(site), key);
+	else
+		cell_shared_add(site, 1, 0, 0, 0);
+}
+
+COLD void telem_heap_slow_(int64_t bytes, bool is_free)
+{
+	struct telem_site *tag = telem_thread_.tag;
+	struct telem_cell *cell;
+
+	if ((uint64_t)(telem_thread_.heap_moved + HEAP_STEP) >= 2 * HEAP_STEP)
+		heap_publish();
+	if (!tag) {
+		telem_thread_.heap_step = HEAP_STEP;
+		return;
+	}
+	cell = telem_cell_(tag);
+	if (!cell)
+		cell = telem_cell_make_(tag);
+	/* A tag's events are not streamed, because the allocation itself may be. */
+	if (cell && !is_free) {
+		telem_add_(&cell->sum, (uint64_t)bytes);
+		telem_add_(&cell->count, 1);
+	} else if (cell) {
+		telem_add_(&cell->freed_bytes, (uint64_t)-bytes);
+		telem_add_(&cell->free_count, 1);
+	}
+}
