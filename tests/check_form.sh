@@ -2,7 +2,8 @@
 # check_form.sh -- what of the code's form can be held exactly; CONTRIBUTING.md tells the rest. Then the check is
 # checked: a file that breaks a rule must be found.
 #
-# C: indentation by tabs, at most 125 columns, a file's own header included first, include guards named after the path.
+# C: indentation by tabs, at most 125 columns, a file's own header included first (telem.h, as api.h, is the own header of
+# the emitter's sources that have no other), include guards named after the path.
 # Every text file: no blanks at the end of a line, one newline at the end of the file.
 set -u
 export LC_ALL=C
@@ -33,7 +34,7 @@ offences() {
 			file_ends()
 			file = FILENAME
 			previous = own = guard = opened = ""
-			guarded = 0
+			guarded = has_own = include_count = 0
 			is_c = file ~ /\.([ch]|def)$/
 			# The public headers are for programs: the library sees them through headers that say it is the library.
 			if (file ~ /\.c$/ && file !~ /^emitter\/telem/) {
@@ -41,6 +42,7 @@ offences() {
 				if ((getline line < own) < 0)
 					own = ""
 				close(own)
+				has_own = own != ""
 			}
 			if (file ~ /\.h$/) {
 				guard = toupper(substr(file, 1, length(file) - 2)) "_H"
@@ -54,6 +56,9 @@ offences() {
 		is_c && columns($0) > 125 { say("more than 125 columns") }
 		# Up to 7 blanks align what goes on from the line before; behind the end of a statement they indent.
 		is_c && (/^\t*        / || /^\t* +\t/ || (/^ [ ]*[^ *]/ && previous ~ /[;{}]$/)) { say("indented by blanks") }
+		/^#include/ && include_count++ && !has_own && file ~ /^emitter\/.*\.c$/ && $2 == "\"emitter/core/api.h\"" {
+			say("\"emitter/core/api.h\" is not the first include of a source without an own header")
+		}
 		own != "" && /^#include/ {
 			if ($2 != "\"" own "\"")
 				say("the first include is not \"" own "\"")
@@ -120,6 +125,8 @@ must widgets/a.c bad 'no newline at the end' 'int a;'
 must widgets/a.c bad 'two newlines at the end' 'int a;\n\n'
 must widgets/chart.c good 'its own header first' '/* a */\n#include "widgets/chart.h"\n\n#include <stdio.h>\n'
 must widgets/chart.c bad 'another header first' '#include <stdio.h>\n#include "widgets/chart.h"\n'
+must emitter/gc.c good 'the API first' '#include "emitter/core/api.h"\n\n#include <stdio.h>\n'
+must emitter/gc.c bad 'the API not first' '#include <stdio.h>\n#include "emitter/core/api.h"\n'
 must emitter/telem.c good 'a public header not first' '#include <stdio.h>\n'
 must widgets/a.c good 'no own header' '#include <stdio.h>\n'
 must widgets/a.h good 'a guard named after the path' '/* a */\n#ifndef TELEM_WIDGETS_A_H\n#define TELEM_WIDGETS_A_H\n#endif\n'

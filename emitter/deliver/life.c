@@ -1,4 +1,6 @@
 /* life.c -- start, stop and sinks: the program's calls that begin and end telemetry. */
+#include "emitter/core/api.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* statistics.c -- what the program may ask about its own telemetry. */
+#include "emitter/core/api.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "emitter/core/api.h"
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"

@@ -1,4 +1,6 @@
 /* alloc.c -- sampled allocations, followed from birth to death: lifetimes by type, and a hook. */
+#include "emitter/core/api.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* attribution.c -- which task a thread's events belong to: what the program enters and leaves. */
+#include "emitter/core/api.h"
+
 #include <errno.h>
 #include <stdio.h>
 
-#include "emitter/core/api.h"
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
 #include "emitter/record/ring.h"

@@ -1,4 +1,6 @@
 /* handler.c -- attaching and detaching functions of the program that are called for its events. */
+#include "emitter/core/api.h"
+
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* twins.c -- what telem.h and protocol/ both name: the numbers must be the same.
  *
  * telem.h is installed and includes nothing of ours, so it has constants of its own. */
+#include "emitter/core/api.h"
+
 #include <assert.h>
 #include <limits.h>
 
-#include "emitter/core/api.h"
 #include "protocol/limits.h"
 #include "protocol/message.h"
 
