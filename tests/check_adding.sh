@@ -243,9 +243,9 @@ cd "$copy"
 # Without optimisation the compiler is faster, and warns of the same things in code that is as short as this.
 if ! make -s -j"$(nproc)" B="$build" CC="$CC" WERROR=1 CFLAGS=-O0 all $programs >"$dir/log" 2>&1; then
 	cat "$dir/log"
-	# The sections whose files the compiler names.
+	# The sections whose files the compiler complains about.
 	while IFS='|' read -r number section what path side anchor; do
-		grep -q -F "$path" "$dir/log" && echo "FAIL  $section: $path does not build with the example"
+		grep -q -F "$path:" "$dir/log" && echo "FAIL  $section: $path does not build with the example"
 	done <"$dir/examples.list" | sort -u
 	give_up "the examples do not build"
 fi
