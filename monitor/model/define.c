@@ -9,7 +9,7 @@ void model_text_copy(char *out, size_t out_bytes, const struct text *text)
 
 	if (length > 0)
 		memcpy(out, text->bytes, length);
-	/* A name ends at its first NUL, and never inside a character. */
+	/* A name ends at its first NUL; one that is cut ends between two characters of UTF-8. */
 	length = strnlen(length ? out : "", length);
 	while (length > 0 && length < text->length && ((uint8_t)text->bytes[length] & 0xc0) == 0x80)
 		length--;
@@ -66,7 +66,7 @@ void apply_class(struct model *model, const struct message_class *message)
 		model->class_count = (uint32_t)message->id + 1;
 }
 
-/* Room for looking back is given while there is enough; then figures go without. */
+/* A site whose history finds no memory is without windows, heat map or trend; its figures stay exact. */
 static void site_room(struct model *model, struct model_site *site)
 {
 	if (site_kind_is_timed(site->kind)) {
@@ -136,7 +136,7 @@ static void pair_remove(struct model *model, uint32_t index)
 	model_pair_free(model, pair);
 }
 
-/* Its sums have joined those of the ended ones. It stays in the list until that is swept. */
+/* The target has added the task's sums to those of TASK_ENDED. The task stays in the list until tasks_sweep(). */
 static void task_end(struct model *model, struct model_task *task)
 {
 	for (uint32_t site = task->first_site; site;) {
@@ -151,6 +151,7 @@ static void task_end(struct model *model, struct model_task *task)
 	model->ended_count++;
 }
 
+/* The list is swept when at least one task in this many has ended. */
 #define SWEEP_SHARE 64
 
 static void tasks_sweep(struct model *model)
@@ -174,7 +175,6 @@ static void tasks_sweep(struct model *model)
 	model->ended_count = 0;
 }
 
-/* After a greeting: what it did not name has ended while we did not hear. */
 void tasks_greeted(struct model *model)
 {
 	for (uint32_t i = 0; model->is_greeted && i < model->tasks.count; i++) {
@@ -208,7 +208,7 @@ void apply_task(struct model *model, const struct message_task *message)
 
 	if (task && message->ended && message->id >= TASK_FIRST) {
 		task_end(model, task);
-		/* In a short list at once; in a long one, many together cost no more than one. */
+		/* A sweep walks the whole list, so in a long list many ended tasks share one sweep. */
 		if (model->ended_count * SWEEP_SHARE >= model->tasks.count)
 			tasks_sweep(model);
 		return;
@@ -231,7 +231,7 @@ void model_line_add(struct model *model, const struct model_line *line)
 	model->lines[model->line_count++ % MODEL_LINES] = *line;
 }
 
-/* Is this LEVEL one that is sent again, as at an index point? Then nothing has changed that a line could tell. */
+/* True for a LEVEL that repeats what is known, as at an index point: it gets no line, because nothing has changed. */
 static bool level_is_known(const struct model_class *class, const struct message_level *message)
 {
 	return class->is_defined && class->level == message->level && class->own_level == message->own_level &&

@@ -1,4 +1,4 @@
-/* define.h -- who there is: HELLO, classes, sites, tasks, levels. Private to monitor/model/. */
+/* define.h -- applies the messages that define things: HELLO, CLASS, SITE, TASK, LEVEL. Private to monitor/model/. */
 #ifndef TELEM_MONITOR_MODEL_DEFINE_H
 #define TELEM_MONITOR_MODEL_DEFINE_H
 
@@ -9,9 +9,9 @@ void apply_class(struct model *model, const struct message_class *message);
 void apply_site(struct model *model, const struct message_site *message);
 void apply_task(struct model *model, const struct message_task *message);
 void apply_level(struct model *model, const struct message_level *message);
-/* After a greeting: what it did not name has ended while we did not hear. */
+/* Called when a greeting is complete: a task that it did not name has ended while we were not connected. */
 void tasks_greeted(struct model *model);
-/* Cut to fit, at a character. */
+/* Copies text into out; what does not fit is cut off, between two characters of UTF-8. */
 void model_text_copy(char *out, size_t out_bytes, const struct text *text);
 void model_line_add(struct model *model, const struct model_line *line);
 #endif

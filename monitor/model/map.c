@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mixes all bits of a key: ids come in runs. (Finaliser of MurmurHash3.) */
+/* Mixes all bits of a key (finaliser of MurmurHash3), because ids that follow each other would fill neighbouring
+ * slots. */
 static uint32_t slot_of(const struct map *map, uint64_t key)
 {
 	key ^= key >> 33;
@@ -78,7 +79,8 @@ void map_remove(struct map *map, uint64_t key)
 		return;
 	slot->is_used = false;
 	map->used_count--;
-	/* What stood behind it may have wanted its place. */
+	/* The keys in the slots behind it may have been put there because their own slot was taken: insert them
+	 * again. */
 	for (at = ((uint32_t)(slot - map->slots) + 1) & (map->slot_count - 1); map->slots[at].is_used;
 	     at = (at + 1) & (map->slot_count - 1)) {
 		struct map_slot moved = map->slots[at];

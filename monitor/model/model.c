@@ -8,8 +8,8 @@
 #include "monitor/model/store.h"
 #include "monitor/model/tick.h"
 
-/* Lists hold any numbers; in figures a float has no meaning, and where something is
- * counted neither has a negative one: bits of signed_columns are set where it has. */
+/* A list of the wire may hold any numbers. In a row of figures a float means nothing, and a negative number means
+ * something only in the columns whose bits are set in signed_columns. */
 static bool row_is_good(const struct number *row, uint32_t columns, uint32_t signed_columns)
 {
 	for (uint32_t i = 0; i < columns; i++)
@@ -41,7 +41,7 @@ static void apply_batch(struct model *model, const struct message_batch *batch, 
 	const struct event *events = batch->events.events;
 
 	model->link.events += count;
-	/* Events of one class come in runs: added once. */
+	/* Events of one class come in runs: each run is added to its class at once. */
 	for (uint32_t i = 0; i < count; i++) {
 		struct model_site *site = model_find_site(model, events[i].site);
 
@@ -130,7 +130,7 @@ static void apply_frame(struct model *model, const struct message_frame *message
 	/* A frame that is sent again, as at an index point, was counted when it was sent first. */
 	if (frame->seen && message->number == frame->number && message->time_ns == frame->time_ns)
 		return;
-	/* Threads that end theirs at once may be told of in another order. */
+	/* Frames that threads end at the same moment may arrive out of order: a late one fills its gap. */
 	if (frame->seen && message->number > frame->number + 1)
 		frame->missed = sum_of(frame->missed, message->number - frame->number - 1);
 	else if (frame->seen && message->number <= frame->number && frame->missed)
@@ -193,7 +193,7 @@ static void apply_values(struct model *model, const struct message_values *value
 		struct model_site *site = row[0].type == NUMBER_UINT ? model_find_site(model, row[0].bits) : NULL;
 		struct task_site *pair;
 
-		/* Of a gauge and of what is measured the sum may be below 0, and min and max. */
+		/* Sum, min and max may be negative, except for memory, where they count bytes and blocks. */
 		if (!row_is_good(row, 5, site && !model_is_memory(site) ? 0x1c : 0) || row[0].bits >= LIMIT_SITES) {
 			model_refuse(model);
 			continue;
@@ -257,7 +257,8 @@ static void class_books(struct model_class *class, const struct number *row)
 	class->emitted = row[1].bits;
 	class->dropped = row[2].bits;
 	class->taken = row[3].bits;
-	/* A greeting's books come before any event. Without one we have seen it from the start. */
+	/* The first books tell what was taken before we joined, if they came in a greeting, which is before any event.
+	 * When events came first, we have received this class from its start. */
 	if (!class->has_base) {
 		class->base_taken = class->received ? 0 : class->taken;
 		class->base_dropped = class->received ? 0 : class->dropped;
@@ -267,15 +268,15 @@ static void class_books(struct model_class *class, const struct number *row)
 	class->lost = arrived > class->received ? arrived - class->received : 0;
 }
 
-/* No more left a queue than came in, and we have not received what was never sent. */
+/* True when no more events were taken or dropped than were emitted, and we received no more than were taken. */
 static bool class_is_balanced(const struct model_class *class)
 {
 	return class->emitted >= class->dropped && class->emitted - class->dropped >= class->taken &&
 	       class->taken >= class->base_taken && class->taken - class->base_taken >= class->received;
 }
 
-/* What never came was dropped by the target's queue for us, as it says itself, or lost on
- * the way. */
+/* Divides the events that never arrived: the target says how many of them its queue for us dropped; the rest was lost
+ * on the way. */
 static void losses_sort(struct model *model)
 {
 	struct model_link *link = &model->link;
@@ -340,7 +341,7 @@ static void apply_bye(struct model *model, const struct message_bye *bye)
 
 	model->link.bye = *bye;
 	model->link.has_bye = true;
-	/* The last tick counts, however soon it came. */
+	/* The last tick counts, even when it came sooner than wanted_interval_ns. */
 	if (last.time_ns > model->time_ns) {
 		model->wanted_interval_ns = 0;
 		apply_snapshot(model, &last);
@@ -396,13 +397,13 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 	case KIND_BYE:
 		apply_bye(model, &message->bye);
 		break;
-	/* The session or the reader of blocks uses these. */
+	/* These concern the session or the reader of blocks, not the model. */
 	case KIND_CHECK:
 	case KIND_ACK:
 	case KIND_HELD:
 	case KIND_INDEX:
 	case KIND_END:
-	/* Only programs receive requests. */
+	/* Only a target receives requests. */
 #define REQUEST(KIND, name, role, handler) case KIND_##KIND:
 #include "protocol/requests.def"
 #undef REQUEST

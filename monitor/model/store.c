@@ -5,7 +5,7 @@
 
 /* ---- memory: bounded for each stream ---- */
 
-#define MALLOC_BYTES 16              /* what an allocation takes besides */
+#define MALLOC_BYTES 16              /* what malloc itself needs for each allocation */
 
 void *model_take(struct model *model, size_t bytes, enum room room)
 {
@@ -27,7 +27,6 @@ void model_give(struct model *model, void *taken, size_t bytes)
 	model->used_bytes -= bytes + MALLOC_BYTES;
 }
 
-/* The stream asked for what cannot be; it is left out, and counted. */
 void model_refuse(struct model *model)
 {
 	model->refused_count++;
@@ -36,7 +35,7 @@ void model_refuse(struct model *model)
 
 #define SITE_PAGE_BYTES (SITES_A_PAGE * sizeof(struct model_site *))
 
-/* ---- lists that are found in by key ---- */
+/* ---- lists, and the maps that find in them ---- */
 
 static bool list_add(struct list_of *list, void *item)
 {
@@ -63,7 +62,7 @@ bool model_index_add(struct model *model, struct list_of *list, struct map *map,
 	size_t before = index_bytes(list, map);
 	bool done = false;
 
-	/* Both grow to the double, and while they do the old ones are still there. */
+	/* A list or map that is full grows to twice its size, while the old one still exists. */
 	if (model->used_bytes + 2 * before > ROOM_FIGURES &&
 	    (list->count == list->room || (map && map->used_count * 2 >= map->slot_count)))
 		return false;
@@ -169,7 +168,7 @@ void model_free(struct model *model)
 	free(model);
 }
 
-/* ---- a copy that stands still ---- */
+/* ---- a copy, for a frozen picture ---- */
 
 static void *copy_of(const void *original, size_t bytes, bool *failed)
 {
@@ -297,7 +296,6 @@ struct task_site *model_find_pair(const struct model *model, uint64_t task, uint
 	return index == UINT32_MAX ? NULL : model->task_sites.items[index];
 }
 
-/* NULL for a task that was not told of, or has ended, and when memory is out. */
 struct task_site *model_make_pair(struct model *model, uint64_t task_id, uint64_t site)
 {
 	struct task_site *pair = model_find_pair(model, task_id, site);

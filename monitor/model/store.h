@@ -1,14 +1,14 @@
 /* store.h -- what a model is made of, and its memory. Private to monitor/model/.
  *
- * Everything a stream can make grow is taken from one bound, LIMIT_STREAM_BYTES; what has
- * no room is left out and counted, never half there. */
+ * Everything that a stream can make grow is taken from one bound, LIMIT_STREAM_BYTES. What finds no room there is left
+ * out as a whole and counted. */
 #ifndef TELEM_MONITOR_MODEL_STORE_H
 #define TELEM_MONITOR_MODEL_STORE_H
 
 #include "monitor/model/map.h"
 #include "monitor/model/model.h"
 
-/* What one tick added to a distribution; several a second are linked. */
+/* What one tick added to a distribution. The deltas of one second are linked. */
 struct delta {
 	struct delta *next;
 	int64_t second;
@@ -28,21 +28,23 @@ struct model {
 	struct model_class classes[LIMIT_CLASSES];
 	uint32_t class_count;
 	struct list_of sites, tasks, task_sites;
-	/* Sites by id, for each event asks: SITES_A_PAGE to a page, NULL where there is none. */
+	/* Sites by id: an array, because each event looks its site up. A page has SITES_A_PAGE of them, and NULL for an
+	 * id that no site has. */
 	struct model_site **site_pages[LIMIT_SITES / SITES_A_PAGE];
 	struct map task_map, task_site_map;
 	struct model_frame frames[LIMIT_FRAMES];
 	uint32_t frame_count;
 	struct model_line lines[MODEL_LINES];
-	uint64_t line_count;                 /* ever */
+	uint64_t line_count;                 /* of all lines that came, also those that were overwritten */
 	struct series series[MODEL_SERIES_COUNT];
 	struct message_snapshot snapshot;    /* the newest */
-	uint64_t ticks, time_ns, interval_ns, since_ns;      /* since_ns: of the first tick */
+	uint64_t ticks, time_ns, interval_ns;        /* time_ns is that of the newest tick */
+	uint64_t since_ns;                   /* when the first tick was */
 	bool has_previous;                   /* the previous_ fields hold the figures of the last tick */
 	bool is_in_tick;                     /* figures came that no SNAPSHOT has closed yet */
-	bool is_greeted;                     /* a HELLO came: all that is there is being told */
-	uint32_t greeting;                   /* how many of those */
-	uint32_t ended_count;                /* of tasks that are still in the list */
+	bool is_greeted;                     /* a HELLO came, but not yet the SNAPSHOT that ends its greeting */
+	uint32_t greeting;                   /* how many HELLOs came */
+	uint32_t ended_count;                /* tasks in the list that have ended */
 	int window_s;
 	uint64_t wanted_interval_ns;
 	uint64_t mark_ns;
@@ -55,18 +57,18 @@ struct model {
 	size_t used_bytes;                   /* of LIMIT_STREAM_BYTES */
 };
 
-/* Up to which use of memory something is given room: looking back must not take it all,
- * or there is none for what is told later. */
+/* How many bytes may be in use for a new allocation to be made. History has lower bounds, so that memory is left for
+ * the figures of sites and tasks that are defined later. */
 enum room { ROOM_FIGURES = LIMIT_STREAM_BYTES, ROOM_WINDOWS = LIMIT_STREAM_BYTES / 4 * 3,
 	    ROOM_TRENDS = LIMIT_STREAM_BYTES / 2 };
 
 #define BUCKET_BYTES (HISTOGRAM_BUCKETS * sizeof(uint64_t))
 #define DELTAS_BYTES (MODEL_WINDOW_S_MAX * sizeof(struct delta *))
 
-/* Zeroed memory, counted; NULL when the stream has had its share. */
+/* Returns zeroed memory, which is counted in used_bytes; NULL when that is at the bound, or memory is out. */
 void *model_take(struct model *model, size_t bytes, enum room room);
 void model_give(struct model *model, void *taken, size_t bytes);
-/* The stream asked for what cannot be; it is left out, and counted. */
+/* Counts a message or row that was left out, because it means nothing or is over a limit. */
 void model_refuse(struct model *model);
 void model_begin(struct model *model, int window_s);
 void model_empty(struct model *model);
@@ -74,9 +76,10 @@ void model_task_free(struct model *model, struct model_task *task);
 void model_pair_free(struct model *model, struct task_site *pair);
 size_t model_delta_bytes(uint32_t pair_count);
 void model_deltas_free(struct model *model, struct delta *delta);
-/* Adds to a list and, unless that is NULL, to the map that finds in it. False: no room. */
+/* Adds an item to a list and, unless map is NULL, its position under key to the map. Returns false when there is no
+ * room; then nothing was added. */
 bool model_index_add(struct model *model, struct list_of *list, struct map *map, uint64_t key, void *item);
-/* False: no room. */
+/* Returns false when there is no room. */
 bool model_site_add(struct model *model, struct model_site *site);
 static inline __attribute__((always_inline)) struct model_site *model_find_site(const struct model *model, uint64_t id)
 {
@@ -86,10 +89,11 @@ static inline __attribute__((always_inline)) struct model_site *model_find_site(
 }
 struct model_task *model_find_task(const struct model *model, uint64_t id);
 struct task_site *model_find_pair(const struct model *model, uint64_t task, uint64_t site);
+/* Finds the pair or makes it. Returns NULL for a task that was not defined or has ended, and when there is no room. */
 struct task_site *model_make_pair(struct model *model, uint64_t task_id, uint64_t site);
 uint64_t model_pair_key(uint64_t task, uint64_t site);
 
-/* ---- numbers from outside: no sum of them wraps ---- */
+/* ---- sums of numbers that the stream holds: they stay at the largest number instead of wrapping ---- */
 
 static inline uint32_t u32(uint64_t number)
 {

@@ -28,8 +28,8 @@ static void quantiles_of(const uint64_t *buckets, const struct model_site *site,
 		low++;
 	while (high > low + 1 && buckets[high - 1] == 0)
 		high--;
-	/* The exact extremes are known for the whole run only; a bucket's edge is not passed,
-	 * but the last bucket has none. */
+	/* The exact minimum and maximum are known of the whole run only. Those of a window are the edges of its
+	 * outermost buckets, where the run's are not narrower; the last bucket has no upper edge. */
 	out->min = histogram_low(low) > site->min ? histogram_low(low) : site->min;
 	out->max = high < HISTOGRAM_BUCKETS && histogram_low(high) - 1 < site->max ? histogram_low(high) - 1 : site->max;
 	if (out->min > out->max)
@@ -83,7 +83,7 @@ static void heat_add(struct heat *heat, const uint64_t *added, int64_t second)
 	}
 }
 
-/* Kept for windows. When there is no room, the site's oldest seconds make some. */
+/* Remembers what a tick added, for windows. When there is no room, the site's oldest seconds are freed. */
 static void delta_add(struct model *model, struct model_site *site, const uint64_t *added, int64_t second)
 {
 	struct delta *delta, **slot = &site->deltas[second % MODEL_WINDOW_S_MAX];
@@ -119,7 +119,7 @@ static void delta_add(struct model *model, struct model_site *site, const uint64
 	*slot = delta;
 }
 
-/* What the tick added to a distribution: into window, trend and heat map. */
+/* Adds to window, trend and heat map what the tick added to the site's distribution. */
 static void site_delta(struct model *model, struct model_site *site, int64_t from_second, int64_t second)
 {
 	uint64_t added[HISTOGRAM_BUCKETS];
@@ -196,7 +196,7 @@ static void class_tick(struct model *model, struct model_class *class, double se
 static void pair_tick(const struct model *model, struct task_site *pair, const struct model_site *site, double seconds)
 {
 	struct model_task *task = model_find_task(model, pair->task);
-	/* What a task takes along when it ends did not happen now. */
+	/* TASK_ENDED has no rates: it takes over all sums of a task that ends, which are older than this tick. */
 	bool has_rates = model->has_previous && pair->task != TASK_ENDED;
 
 	pair->rate_per_s = has_rates ? per_s(pair->count, pair->previous_count, seconds) : 0;
@@ -261,7 +261,7 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 		const struct model_site *site = model->sites.items[i];
 		bool is_gc = !strcmp(model->classes[site->class_id].name, "gc");
 
-		/* What a tag counts a type counts as well. */
+		/* An allocation that a tag counts is also counted by a type. */
 		totals->events_per_s += site->kind == SITE_TAG ? 0 : site->rate_per_s;
 		if (site->kind == SITE_ALLOC) {
 			totals->is_rough |= site->is_rough && site->count > 0;
@@ -279,8 +279,8 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 			pause_share += site->sum_per_s / 1e9;
 			has_pauses = true;
 		}
-		/* Phases lie inside the whole collection: of a program that does not say which
-		 * spans are the pauses, the longest is it. */
+		/* A program that does not say which spans are the pauses has spans for whole collections and for their
+		 * phases, which lie inside them: the span that took the most time is the whole collection. */
 		if (site->sum_per_s >= gc_busiest) {
 			gc_busiest = site->sum_per_s;
 			totals->gc_per_s = site->rate_per_s;
@@ -324,15 +324,17 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 
 	model->is_in_tick = false;
 	tasks_greeted(model);
-	/* Each reader is greeted with figures of its own moment: time only goes on. */
+	/* A greeting has figures of the moment when it was made, which may be before the newest tick. The model's time
+	 * never goes back. */
 	if (snapshot->time_ns < before_ns)
 		return;
 	model->snapshot = *snapshot;
 	if (model->has_previous) {
-		/* A greeting's: no tick of its own, or who lost most would tick most. */
+		/* Interval 0 marks the end of a greeting. It is not a tick, because a reader that loses data is greeted
+		 * again and would count more ticks than others. */
 		if (snapshot->interval_ns == 0)
 			return;
-		/* Another viewer's tick. Ours may come a little early. */
+		/* This is a tick that another viewer asked for. One that we asked for may come a little early. */
 		if (snapshot->time_ns - before_ns < model->wanted_interval_ns / 10 * 9)
 			return;
 		seconds = (double)(snapshot->time_ns - before_ns) / 1e9;
@@ -343,7 +345,7 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 		model->interval_ns = snapshot->time_ns - before_ns;
 	if (model->ticks == 0)
 		model->since_ns = snapshot->time_ns;
-	/* A class that had no events when we came starts from nothing. */
+	/* A class that had no events when we joined has no row in those books: its base is 0. */
 	for (uint32_t i = 0; i < LIMIT_CLASSES && model->link.has_books; i++)
 		model->classes[i].has_base = true;
 	for (uint32_t i = 0; i < model->class_count; i++)

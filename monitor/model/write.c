@@ -87,7 +87,7 @@ static void write_row(const struct writer *writer, uint64_t tick, uint32_t task,
 
 static void write_buckets(const struct writer *writer, uint64_t tick, uint32_t task, uint32_t site, const uint64_t *buckets)
 {
-	enum { PAIRS = 200 };        /* as many as one message has room for */
+	enum { PAIRS = 200 };        /* one message has room for so many */
 	struct number pairs[PAIRS * 2];
 	uint32_t count = 0;
 
@@ -131,7 +131,7 @@ static void write_books(const struct writer *writer, const struct model *model)
 
 	for (uint32_t i = 0; i < model->class_count; i++) {
 		const struct model_class *class = &model->classes[i];
-		/* The books as they stand at this very place of the stream, not those of the last tick. */
+		/* The books at this place of the stream, which may be later than those of the last tick. */
 		uint64_t taken = class->base_taken + class->received + class->lost;
 		uint64_t emitted = class->emitted > taken + class->dropped ? class->emitted : taken + class->dropped;
 
@@ -157,7 +157,7 @@ static void write_sink(const struct writer *writer, const struct model *model)
 	put(writer, &message);
 }
 
-/* The latest frame of each name; the frames before it are events, not state. */
+/* Writes the latest frame of each name; the frames before it are events, not state. */
 static void write_frames(const struct writer *writer, const struct model *model)
 {
 	for (uint32_t i = 0; i < model->frame_count; i++) {
@@ -184,7 +184,7 @@ static void write_frames(const struct writer *writer, const struct model *model)
 	}
 }
 
-/* A SNAPSHOT without an interval is no tick of its own. */
+/* The SNAPSHOT has interval 0, which marks the end of a greeting and is not a tick. */
 static void write_snapshot(const struct writer *writer, const struct model *model)
 {
 	struct message message = { .kind = KIND_SNAPSHOT, .snapshot = model->snapshot };
