@@ -60,7 +60,7 @@ void apply_class(struct model *model, const struct message_class *message)
 	class->own_level = (uint8_t)message->own_level;
 	class->was_off = message->was_off != 0;
 	class->leases = u32(message->leases);
-	class->keep = message->sample;
+	class->sample = message->sample;
 	class->per_second = message->per_second;
 	if (message->id >= model->class_count)
 		model->class_count = (uint32_t)message->id + 1;

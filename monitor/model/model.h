@@ -104,7 +104,7 @@ struct model_class {
 	uint8_t level, own_level;            /* level is the one that the target acknowledged */
 	bool was_off;
 	uint32_t leases;
-	uint64_t keep, per_second;           /* one event in keep, and at most per_second, are streamed; 0: all */
+	uint64_t sample, per_second;         /* one event in sample, and at most per_second, are streamed; 0: all */
 	char set_by[64];
 	uint64_t emitted, dropped, taken;    /* the target's books, since its start */
 	uint64_t received;                   /* events that we received since we joined */

@@ -33,8 +33,8 @@ static void write_classes(const struct writer *writer, const struct model *model
 		if (!class->is_defined)
 			continue;
 		message.class = (struct message_class){ i, text_of(class->name), text_of(class->help), class->level,
-							class->own_level, class->was_off, class->leases, class->keep,
-							class->per_second };
+							class->own_level, class->was_off, class->leases,
+							class->sample, class->per_second };
 		put(writer, &message);
 		if (!class->set_by[0])
 			continue;

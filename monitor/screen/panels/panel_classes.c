@@ -105,15 +105,15 @@ static void level_cell(const struct class_table *table, uint32_t id, char *out, 
 /* Says how many of the class's events the program streams: ", 1/100, 10.0k/s at most". */
 static const char *class_limit_text(const struct model_class *class, char out[64])
 {
-	char keep[32] = "", rate[UNITS_BYTES], most[48] = "";
+	char sample[32] = "", rate[UNITS_BYTES], most[48] = "";
 
-	if (class->keep > 1)
-		snprintf(keep, sizeof keep, ", 1/%" PRIu64, class->keep);
+	if (class->sample > 1)
+		snprintf(sample, sizeof sample, ", 1/%" PRIu64, class->sample);
 	if (class->per_second) {
 		units_rate(rate, (double)class->per_second);
 		snprintf(most, sizeof most, ", %.20s at most", rate);
 	}
-	snprintf(out, 64, "%.30s%.30s", keep, most);
+	snprintf(out, 64, "%.30s%.30s", sample, most);
 	return out;
 }
 
