@@ -25,7 +25,8 @@ int address_set_path(struct address *out, const char *path, struct problem *prob
 	return EXIT_DONE;
 }
 
-/* The source whose scheme the text begins with; *rest is what follows the colon. NULL: none. */
+/* The source whose scheme the text begins with; *rest is what follows the colon. NULL when no source has such a
+ * scheme. */
 static const struct source_kind *kind_of_scheme(const char *text, const char **rest)
 {
 	for (const struct source_kind *const *kind = source_kinds; *kind; kind++) {
@@ -39,7 +40,7 @@ static const struct source_kind *kind_of_scheme(const char *text, const char **r
 	return NULL;
 }
 
-/* The source that reads a path of this kind; source_file fits what no other does. */
+/* The source that reads a path of this kind. There always is one: source_file fits whatever no other source fits. */
 static const struct source_kind *kind_of_path(const struct stat *st)
 {
 	const struct source_kind *const *kind = source_kinds;
@@ -91,7 +92,8 @@ int address_wait(const char *text, int wait_s, struct address *out, struct probl
 
 	for (int looks = 0;; looks++) {
 		int code = address_parse(text, out, problem);
-		/* A process that has just been made runs another program first, and then starts up. */
+		/* EXIT_NOT_LINKED may change as well: a new process first runs its parent's program, and then takes a
+		 * moment until it calls telem_start(). */
 		bool may_come = code == EXIT_NO_TARGET || code == EXIT_NOT_LINKED;
 
 		if (!may_come || wait_s < 0 || (wait_s > 0 && looks >= wait_s * LOOKS_A_S)) {

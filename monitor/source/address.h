@@ -1,4 +1,4 @@
-/* address.h -- what the user typed, and what it means. */
+/* address.h -- the address of a target, as typed by the user and as understood. */
 #ifndef TELEM_MONITOR_SOURCE_ADDRESS_H
 #define TELEM_MONITOR_SOURCE_ADDRESS_H
 
@@ -14,19 +14,22 @@ struct address {
 	char text[300];              /* as typed */
 	char path[300];              /* of a socket, FIFO or file */
 	char host[256], port[16];
-	pid_t pid;                   /* when it was asked for by PID or name, else 0 */
-	char program[64];            /* as asked for, or what the kernel calls that PID */
+	pid_t pid;                   /* of a target that was given by PID or name; else 0 */
+	char program[64];            /* its name, as given, or what the kernel calls that PID */
 };
 
-/* Digits are a PID; tcp:HOST:PORT, unix:PATH, fifo:PATH, listen:[HOST:]PORT; - is standard
- * input; what exists is looked at; anything else is a program's name. EXIT_DONE, or why not. */
+/* Understands digits as a PID, - as standard input, and SCHEME:REST for the schemes of the sources. A path that exists
+ * means the source that fits it; any other text is a program's name. Returns EXIT_DONE, or another exit code with
+ * *problem filled in. */
 int address_parse(const char *text, struct address *out, struct problem *problem);
-/* The same, again and again for up to wait_s seconds (0: for ever; -1: once) while there is
- * no such target. */
+/* Does the same, and while there is no such target tries again for up to wait_s seconds. With 0 it tries without end,
+ * with -1 only once. */
 int address_wait(const char *text, int wait_s, struct address *out, struct problem *problem);
 
-/* For the sources. Whether the text has digits, and nothing else. */
+/* ---- for the files of the sources ---- */
+
+/* True when the text consists of digits, of which there is at least one. */
 bool address_is_number(const char *text);
-/* Takes the text as the path. EXIT_DONE, or EXIT_USAGE with the problem set. */
+/* Takes the text as the path. Returns EXIT_DONE, or EXIT_USAGE with *problem filled in. */
 int address_set_path(struct address *out, const char *path, struct problem *problem);
 #endif

@@ -37,7 +37,7 @@ bool process_exists(pid_t pid)
 	if (fgets(line, sizeof line, file))
 		at = strrchr(line, ')');
 	fclose(file);
-	/* A zombie is only waiting for its parent to hear of its end. */
+	/* A zombie (Z) or dead process (X) has ended, though its parent has not yet called wait(). */
 	return at && at[1] && at[2] != 'Z' && at[2] != 'X';
 }
 
@@ -92,7 +92,7 @@ static uint64_t process_uptime_ns(pid_t pid)
 	return now_ns > start_ns ? now_ns - start_ns : 0;
 }
 
-/* Somebody listens: 1; nobody: 0; not for us: -1. */
+/* Returns 1 when a process listens on the socket, 0 when none does, -1 when we may not connect to it. */
 static int is_listened(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -110,7 +110,7 @@ static int is_listened(const char *path)
 	return result;
 }
 
-/* PID.sock or PID-STARTTIME.sock, and nothing else: names are others' to choose. */
+/* The PID in PID.sock or PID-STARTTIME.sock. Returns 0 for every other name, because any program may have chosen it. */
 static pid_t pid_of_socket(const char *name)
 {
 	size_t digits = strspn(name, "0123456789");
@@ -121,7 +121,7 @@ static pid_t pid_of_socket(const char *name)
 	return digits > 0 && digits < 10 && !strcmp(end, ".sock") ? (pid_t)atol(name) : 0;
 }
 
-/* Only the user it is named for can have put anything there. */
+/* True when only the user whose directory this is can have put anything there. */
 static bool is_directory_of(const char *path, uid_t uid)
 {
 	struct stat st;
@@ -169,7 +169,7 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Every user's directory that can be guessed. */
+/* Adds the programs of all other users whose directory has its usual place. */
 static int list_everyone(struct found *found, int found_max)
 {
 	const char *runtime_parent = "/run/user";
@@ -212,7 +212,7 @@ int discovery_list(struct found *found, int found_max, bool everyone)
 
 	discovery_directory(directory, sizeof directory, geteuid());
 	count = list_directory(directory, geteuid(), found, found_max);
-	/* Programs that have no XDG_RUNTIME_DIR (daemons, cron) use the other place. */
+	/* Programs that have no XDG_RUNTIME_DIR, like daemons and cron jobs, have their sockets in /tmp. */
 	snprintf(other, sizeof other, "/tmp/telem-%u", (unsigned)geteuid());
 	if (strcmp(other, directory))
 		count += list_directory(other, geteuid(), found + count, found_max - count);
@@ -222,7 +222,8 @@ int discovery_list(struct found *found, int found_max, bool everyone)
 	return count;
 }
 
-/* denied: the first socket that is there, but not for us. */
+/* Finds a socket of the process to which we may connect, and writes its path. If denied is still empty, it becomes the
+ * path of a socket to which we may not connect. */
 static bool try_directory(const char *directory, uid_t uid, pid_t pid, char path[108], char denied[108])
 {
 	struct found found[64];
@@ -268,7 +269,8 @@ static pid_t inner_pid(pid_t pid)
 	return inner;
 }
 
-/* Is libtelem mapped, or linked in? 1 yes, 0 no, or a negative errno: not to be seen. */
+/* Returns 1 when the process has libtelem mapped or linked in, 0 when not, a negative errno when that cannot be
+ * seen. */
 static int links_libtelem(pid_t pid)
 {
 	char path[40], line[512];
@@ -287,7 +289,7 @@ static int links_libtelem(pid_t pid)
 	fclose(file);
 	if (result)
 		return 1;
-	/* Statically: its name is in the program's symbols, unless those were stripped. */
+	/* A program that links libtelem.a has this name among its symbols, unless they were stripped. */
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
@@ -317,7 +319,8 @@ static int no_such_process(pid_t pid, struct problem *problem)
 	return problem->code;
 }
 
-/* It could not be seen whether it links libtelem; err: why. expected: where its socket would be. */
+/* Fills in *problem when err kept us from seeing whether the process links libtelem. expected is where its socket would
+ * be. */
 static int not_examined(pid_t pid, const char *program, int err, const char *expected, struct problem *problem)
 {
 	bool has_no_program = err == ENOENT || err == ESRCH;
@@ -409,7 +412,7 @@ int discovery_name(const char *name, pid_t *pid, char path[108], struct problem 
 	for (int i = 0; i < count; i++) {
 		size_t used = strlen(pids);
 
-		/* The kernel keeps 15 characters of a name. */
+		/* The kernel stores the first 15 characters of a name. */
 		if (strncmp(found[i].program, name, 15))
 			continue;
 		*pid = found[i].pid;

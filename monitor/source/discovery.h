@@ -13,20 +13,20 @@ struct found {
 	uid_t uid;
 	char program[64], user[33], path[108];
 	uint64_t uptime_ns;
-	bool is_permitted;           /* we may connect */
+	bool is_permitted;           /* whether we may connect to its socket */
 };
 
-/* The programs with a live socket in the directories of this user, or with everyone in
- * those of all users that /proc shows. Returns how many (at most found_max), sorted by PID. */
+/* Lists the programs that listen on a socket in the directories of this user; with everyone, also in those of all other
+ * users below /run/user and /tmp. Returns how many there are (at most found_max), sorted by PID. */
 int discovery_list(struct found *found, int found_max, bool everyone);
-/* The socket of a process; EXIT_DONE, or why not. */
+/* Finds the socket of a process. Returns EXIT_DONE, or another exit code with *problem filled in. */
 int discovery_pid(pid_t pid, char path[108], struct problem *problem);
-/* The one program of this name. */
+/* Finds the only program of this name, as discovery_pid() does; several of that name are a problem. */
 int discovery_name(const char *name, pid_t *pid, char path[108], struct problem *problem);
-/* This user's directory of sockets. */
+/* Writes the path of a user's directory of sockets. */
 void discovery_directory(char *out, size_t out_bytes, uid_t uid);
-/* False when the process is gone. */
+/* Returns false when the process has ended. */
 bool process_exists(pid_t pid);
-/* What the kernel calls it; false when the process is gone. */
+/* Writes the name that the kernel has for the process. Returns false when the process has ended. */
 bool process_name(pid_t pid, char *out, size_t out_bytes);
 #endif

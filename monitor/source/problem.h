@@ -13,9 +13,10 @@ struct problem {
 	char todo[512];              /* "telemtop list shows …", or "" */
 };
 
-/* Fills it in; text from outside is made harmless when it is shown. Returns the code. */
+/* Fills in code and what, and empties todo. Names from outside need no cleaning here, because problem_print() and the
+ * screen clean the text. Returns the code. */
 int problem_set(struct problem *problem, int code, const char *what, ...) __attribute__((format(printf, 3, 4)));
 void problem_todo(struct problem *problem, const char *todo, ...) __attribute__((format(printf, 2, 3)));
-/* To standard error: "telemtop: WHAT" and the second line. Returns the code. */
+/* Prints "telemtop: WHAT" to standard error, and todo on a second line. Returns the code. */
 int problem_print(const struct problem *problem);
 #endif

@@ -68,7 +68,7 @@ void source_lost(struct source *source, bool for_ever)
 	source_set(source, source->was_open ? SOURCE_LOST : SOURCE_CONNECTING);
 }
 
-/* Reads until nothing is there, at the end, or when others want a turn. */
+/* Reads until no more bytes are there, the stream ends, or READS_A_TURN is reached. */
 static void on_readable(evutil_socket_t event_fd, short what, void *arg)
 {
 	struct source *source = arg;
@@ -83,7 +83,8 @@ static void on_readable(evutil_socket_t event_fd, short what, void *arg)
 		if (count < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (count <= 0) {
-			/* Whoever accepts a connection and never sends a greeting is not a program with libtelem. */
+			/* A process that accepts a connection and ends it without a greeting has no libtelem: there is
+			 * no use in connecting again. */
 			bool is_gone = source->kind->ends || source->said_goodbye ||
 				       (!source->kind->waits && !source->has_greeted) ||
 				       (source->address.pid && !process_exists(source->address.pid));
@@ -92,7 +93,8 @@ static void on_readable(evutil_socket_t event_fd, short what, void *arg)
 			return;
 		}
 		source->user.filled(source->user.arg, (size_t)count);
-		/* The user may have closed us; or there was no more for now. */
+		/* filled() may have closed the source. A read that does not fill the room has read all that is
+		 * there. */
 		if (source->fd != fd || (size_t)count < room)
 			return;
 	}
@@ -107,7 +109,7 @@ void source_opened(struct source *source, int fd)
 	source->tries = 0;
 	source->was_open = true;
 	evtimer_del(source->timer);
-	/* A file or /dev/null as standard input is always ready, which epoll will not say. */
+	/* A file or /dev/null as standard input can always be read, but epoll refuses it. A timer reads it instead. */
 	if (fstat(fd, &st) == 0 && !S_ISSOCK(st.st_mode) && !S_ISFIFO(st.st_mode) && !isatty(fd)) {
 		source->readable = event_new(source->base, -1, EV_PERSIST, on_readable, source);
 		event_add(source->readable, &(struct timeval){ 0, 1 });
@@ -197,7 +199,7 @@ int source_send(struct source *source, const void *bytes, size_t count)
 		return 0;
 	if (sent < 0)
 		return -errno;
-	/* Half a request cannot be taken back: the connection is of no use any more. */
+	/* Only a part of the request was written, and the target would take the next one for the rest of it. */
 	source_lost(source, false);
 	return -EIO;
 }

@@ -17,13 +17,14 @@
 #include "monitor/source/problem.h"
 
 enum source_state {
-	SOURCE_CONNECTING,           /* first time */
+	SOURCE_CONNECTING,           /* the source has not been open yet */
 	SOURCE_OPEN,
-	SOURCE_LOST,                 /* was open; trying again */
-	SOURCE_ENDED                 /* will not come again: end of input, or its process is gone */
+	SOURCE_LOST,                 /* the source was open, and the timer tries to open it again */
+	SOURCE_ENDED                 /* nothing more can come: the input or its process has ended */
 };
 
-/* The user of a live source: gives room for bytes, and hears how many came and how the state changed. */
+/* The callbacks of a live source's user: room() returns memory for bytes and its size, filled() gets the count of bytes
+ * that came into it, changed() gets the new state. */
 struct source_user {
 	uint8_t *(*room)(void *arg, size_t *room);
 	void (*filled)(void *arg, size_t count);
@@ -42,58 +43,61 @@ struct source {
 	unsigned tries;              /* since the connection was lost */
 	unsigned host_at;            /* which of the host's addresses is tried */
 	bool reconnects, was_open, made_path;
-	bool said_goodbye;           /* set by the user: when the stream ends now, it has ended for good */
+	bool said_goodbye;           /* set by the user: when the stream ends now, it does not come back */
 	bool has_greeted;            /* set by the user: the other end speaks telemetry */
 	struct problem problem;      /* why it is not open */
 	int timeout_s;               /* for a first connection */
-	uint64_t byte_count;         /* how long it is, when it can seek */
+	uint64_t byte_count;         /* the length of a source that can seek */
 };
 
 struct source_kind {
 	/* Addresses are SCHEME:USAGE, for example "tcp" and "HOST:PORT"; parse() fills in the address from the text
-	 * behind the scheme and returns EXIT_DONE, or another status with the problem set. Both are NULL when the source
-	 * has no scheme. */
+	 * behind the scheme and returns EXIT_DONE, or another status with the problem set. Both are NULL when the
+	 * source has no scheme. */
 	const char *scheme, *usage;
 	int (*parse)(struct address *out, const char *rest, struct problem *problem);
-	/* Whether a path without a scheme that names such a file means this source; then parse() gets the path. NULL: no
-	 * path does. */
+	/* Whether a path without a scheme that names such a file means this source; then parse() gets the path. NULL:
+	 * no path does. */
 	bool (*fits)(const struct stat *st);
-	bool waits;                  /* it is there before its program is, and waits without end for one */
-	bool ends;                   /* at its end no more can come */
-	bool joins_midway;           /* a reader may find the rest of a stream that began earlier */
-	/* Starts; may end up connecting. EXIT_DONE, or another status with source->problem set. */
+	bool waits;                  /* it may be opened before its program, and waits for one without end */
+	bool ends;                   /* once it is at its end, no more bytes can come */
+	bool joins_midway;           /* its first bytes may be the rest of a stream that began earlier */
+	/* Opens the source, or begins to connect. Returns EXIT_DONE, or another status with source->problem set. */
 	int (*open)(struct source *source);
 	/* Opens again after a loss, and returns as open() does. */
 	int (*again)(struct source *source);
-	/* Releases what is its own; descriptors are closed by the caller. May be NULL. */
+	/* Releases what open() made; the caller closes the file descriptors. May be NULL. */
 	void (*close)(struct source *source);
-	/* The descriptor that requests are written to; -1: there is none now. NULL: there never is. */
+	/* Returns the descriptor that requests are written to, or -1 when there is none now. NULL for a source that
+	 * carries no requests. */
 	int (*control)(struct source *source);
-	/* For a source that can seek: reads up to room bytes; 0 at the end, or a negative errno. NULL: it cannot. */
+	/* Does what source_read_at() says. NULL for a source that cannot seek. */
 	int64_t (*read_at)(struct source *source, uint64_t offset, void *bytes, size_t room);
 };
 
-/* All sources in the order of their rows, and behind them NULL. */
+/* All sources in the order of their rows; NULL ends them. */
 extern const struct source_kind *const source_kinds[];
 
 #define SOURCE(name) extern const struct source_kind source_##name;
 #include "monitor/source/sources.def"
 #undef SOURCE
 
-/* Opens the address. EXIT_DONE, or another status with the problem set; then nothing is left open. reconnects: after a
- * loss it tries again. base and user may be NULL for a source that can seek, which is read with source_read_at(). */
+/* Opens the address. Returns EXIT_DONE, or another status with *problem set and nothing left open. With reconnects a
+ * source that was lost is opened again. base and user may be NULL for a source that can seek, which is read with
+ * source_read_at(). */
 int source_open(struct source *source, struct event_base *base, const struct address *address, bool reconnects,
 		int timeout_s, const struct source_user *user, struct problem *problem);
 /* Does nothing for a source that is not open. */
 void source_close(struct source *source);
 bool source_can_seek(const struct source *source);
-/* Reads up to room bytes of a source that can seek. The count, 0 at its end, or a negative errno. */
+/* Reads up to room bytes of a source that can seek. Returns how many, 0 at its end, or a negative errno. */
 int64_t source_read_at(struct source *source, uint64_t offset, void *bytes, size_t room);
-/* Sends a request, whole or not at all: 0; -ENOTCONN, -EAGAIN, or another negative errno of write(). */
+/* Sends a request. Returns 0, -ENOTCONN, -EAGAIN or another negative errno of write(); -EIO when only a part of it was
+ * written, and the source is now lost. */
 int source_send(struct source *source, const void *bytes, size_t count);
 /* Whether requests can be sent now. */
 bool source_has_control(struct source *source);
-/* Tries again now. */
+/* Tries to open a source again now, without waiting for the timer. */
 void source_retry(struct source *source);
 
 /* ---- for the files of the sources ---- */

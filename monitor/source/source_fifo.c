@@ -1,4 +1,5 @@
-/* source_fifo.c -- a FIFO: whichever side comes first makes it, and programs may come and go at its other end. */
+/* source_fifo.c -- a FIFO. Target and viewer may start in any order: the first makes it. A target may end and the next
+ * one go on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@ static bool fits(const struct stat *st)
 	return S_ISFIFO(st->st_mode);
 }
 
-/* When the last writer has gone, poll() reports the end of a FIFO again and again. It is therefore closed, and opened
- * again by the source's timer. */
+/* While a FIFO has no writer, poll() reports its end again and again. Such a FIFO is therefore closed, and opened again
+ * by the source's timer. */
 static int open_again(struct source *source)
 {
 	struct stat st;
@@ -66,7 +67,7 @@ static int control(struct source *source)
 	if (source->control_fd < 0) {
 		snprintf(path, sizeof path, "%s.ctl", source->address.path);
 		source->control_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-		/* A path that is not a FIFO of this user or of root is never written to. */
+		/* Requests are written only into a FIFO that belongs to this user or to root. */
 		if (source->control_fd >= 0 && (fstat(source->control_fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
 						(st.st_uid != geteuid() && st.st_uid != 0))) {
 			close(source->control_fd);

@@ -1,4 +1,4 @@
-/* source_file.c -- a recording: all its bytes are there, and are read at any offset. */
+/* source_file.c -- a recording: all its bytes are there already, and can be read at any offset. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

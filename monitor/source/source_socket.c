@@ -1,4 +1,4 @@
-/* source_socket.c -- Unix sockets and TCP, connecting or connected to. */
+/* source_socket.c -- Unix sockets and TCP: we connect to the target, or listen and the target connects to us. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -31,7 +31,7 @@ static bool fits(const struct stat *st)
 	return S_ISSOCK(st->st_mode);
 }
 
-/* Reads HOST:PORT or, for listening, PORT. */
+/* Reads HOST:PORT. For listening HOST may be missing, and then is 127.0.0.1. */
 static int parse_host(struct address *out, const char *rest, struct problem *problem)
 {
 	const char *colon = strrchr(rest, ':'), *port = colon ? colon + 1 : rest;
@@ -130,7 +130,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
 	if (source->kind == &source_tcp && start(source) == EXIT_DONE)
 		return;
 	fail(source, err);
-	/* A first connection that fails is an answer; later ones are tried again. */
+	/* When the first connection fails the user gets an error; a connection that was lost is tried again. */
 	source_lost(source, !source->was_open);
 }
 
@@ -159,7 +159,7 @@ static int connect_to(struct source *source, const struct sockaddr *address, soc
 	return EXIT_DONE;
 }
 
-/* The addresses of the host. localhost needs nobody who knows it (RFC 6761). */
+/* Finds the addresses of the host. For localhost they are known without a resolver (RFC 6761). */
 static int look_up(struct source *source, int flags, struct addrinfo **found)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
@@ -190,7 +190,7 @@ static int start(struct source *source)
 
 		if (result != EXIT_DONE)
 			return result;
-		/* A host has several addresses (localhost: ::1, 127.0.0.1): the first that answers. */
+		/* A host may have several addresses (localhost: ::1 and 127.0.0.1). We take the first that answers. */
 		result = EXIT_CONNECTION;
 		for (const struct addrinfo *one = found; one && result != EXIT_DONE; one = one->ai_next, at++)
 			if (at >= source->host_at)
@@ -213,7 +213,7 @@ const struct source_kind
 	source_tcp = { .scheme = "tcp", .usage = "HOST:PORT", .parse = parse_host, .open = open_socket, .again = start,
 		       .control = control };
 
-/* ---- listening: programs call us, one at a time ---- */
+/* ---- listening: targets connect to us, one at a time ---- */
 
 static void on_call(evutil_socket_t fd, short what, void *arg)
 {
@@ -227,7 +227,7 @@ static void on_call(evutil_socket_t fd, short what, void *arg)
 		close(called);
 		return;
 	}
-	/* Further calls wait until this one is over. */
+	/* source_opened() also stops listening, so that further targets wait until this one has ended. */
 	source_opened(source, called);
 }
 
