@@ -9,15 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A recording that a full disk stopped goes on when so many bytes are free again. */
 enum { ROOM_TO_GO_ON = 64 << 10 };
 
-/* Cuts the file back to its last whole block, so that it stays a good recording. */
+/* Called after a failed write: cuts the file back to its last whole block, so that what is there can be read. */
 static void stop_short(struct recorder *recorder, int err)
 {
 	uint64_t whole_bytes = recorder->tape.whole.offset;
 
 	if (ftruncate(recorder->fd, (off_t)whole_bytes) < 0 || lseek(recorder->fd, 0, SEEK_END) < 0) {
-		/* A reader finds the broken end and says so. */
+		/* The file then ends with a part of a block, which readers find and report. */
 	}
 	recorder->is_full = err == ENOSPC || err == EDQUOT;
 	recorder->has_gap = true;
@@ -88,7 +89,7 @@ static void default_path(char *out, size_t out_bytes, const struct model *model)
 
 	if (localtime_r(&now, &when))
 		strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &when);
-	/* Of the target's name only what any file system and shell takes. */
+	/* Takes over only those characters of the target's name that are harmless in every file system and shell. */
 	for (const char *at = model_target(model)->name; *at && used < sizeof name - 1; at++)
 		if ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
 		    ((*at == '-' || *at == '_' || *at == '.') && used > 0))
@@ -120,7 +121,8 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 		recorder->fd = -1;
 		return problem_set(problem, EXIT_INTERNAL, "%s: somebody else is recording into it", recorder->path);
 	}
-	/* Not before it is ours. What is no file, like a pipe, has nothing to cut. */
+	/* The file is emptied only now, because another process may have been recording into it. EINVAL comes from a
+	 * pipe or a device, which has no length. */
 	if (force && ftruncate(recorder->fd, 0) < 0 && errno != EINVAL) {
 		problem_set(problem, EXIT_INTERNAL, "%s: %s", recorder->path, strerror(errno));
 		close(recorder->fd);

@@ -1,8 +1,7 @@
-/* record.h -- keeps the stream in a file, as it came, with points to enter it at.
+/* record.h -- writes the stream of a session to a file, as it came, with points at which a reader can enter.
  *
- * Starts in the middle of a session, at the first block behind a tick: what the session
- * knows is written first. A full disk stops it at its last whole block until there is room
- * again; watching goes on. */
+ * A recording can start at any time of a session: its first point, at the next tick, holds what the session's model
+ * knows. A full disk stops it at its last whole block until there is room again. The session itself goes on. */
 #ifndef TELEM_MONITOR_OBSERVE_RECORD_H
 #define TELEM_MONITOR_OBSERVE_RECORD_H
 
@@ -13,26 +12,27 @@
 #include "monitor/session/tape.h"
 
 struct recorder {
-	int fd;                      /* -1: not recording */
+	int fd;                      /* own; -1 while nothing is recorded */
 	char path[300];
-	struct session *session;     /* borrowed; observer looks on in it while fd is open */
+	struct session *session;     /* borrowed; it calls observer while fd is open */
 	struct observer observer;
 	struct tape tape;
-	uint64_t started_ns;         /* of the target's clock */
-	bool is_full;                /* the disk is: waits for room */
-	bool has_gap;                /* it was: something is missing */
-	uint64_t looked_ns;          /* for it, of the target's clock */
-	struct problem problem;      /* why it stopped by itself; for the owner to show and clear */
+	uint64_t started_ns;         /* when recorder_start() was called, by the target's clock */
+	bool is_full;                /* the disk is full, and the recording waits for room */
+	bool has_gap;                /* a part of the stream is missing, because the disk was full */
+	uint64_t looked_ns;          /* when the room was looked for last, by the target's clock */
+	struct problem problem;      /* why the recording stopped by itself; for the owner to show and clear */
 };
 
 void recorder_init(struct recorder *recorder);
-/* A new file; an existing one only with force. path NULL: PROGRAM-DATE-TIME.telem here.
- * EXIT_DONE, or why not. Needs a stream that has greeted us. */
+/* Begins a recording in the file path, or in PROGRAM-DATE-TIME.telem of the current directory when path is NULL. A file
+ * that exists is overwritten only with force. The session must have received a greeting. Returns EXIT_DONE, or another
+ * status with *problem set. */
 int recorder_start(struct recorder *recorder, struct session *session, const char *path, bool force,
 		   struct problem *problem);
-/* Ends it cleanly; what a full disk kept out is missing. */
+/* Writes the end of the recording and closes its file. Does nothing while nothing is recorded. */
 void recorder_stop(struct recorder *recorder);
 static inline bool recorder_is_on(const struct recorder *recorder) { return recorder->fd >= 0; }
-/* How long the file is. */
+/* The length of the file. */
 static inline uint64_t recorder_bytes(const struct recorder *recorder) { return recorder->tape.recording.offset; }
 #endif
