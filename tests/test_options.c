@@ -272,8 +272,8 @@ static void too_much_and_too_little_are_said(void **state)
 	static const char target_todo[] = "Give a PID, a name, an address or a recording; telemtop ps lists programs.";
 
 	(void)state;
-	bad("x y", "unexpected argument: \"y\"", "telemtop --help shows what goes where.");
-	bad("ps x", "unexpected argument: \"x\"", "telemtop --help shows what goes where.");
+	bad("x y", "unexpected argument: \"y\"", "telemtop --help shows the arguments of each subcommand.");
+	bad("ps x", "unexpected argument: \"x\"", "telemtop --help shows the arguments of each subcommand.");
 	bad("lines", "a target is missing", target_todo);
 	bad("once --json", "a target is missing", target_todo);
 	bad("record -o f", "a target is missing", target_todo);
@@ -305,7 +305,8 @@ static void held_takes_one_task_or_none(void **state)
 	good("held x --json worker");
 	assert_int_equal(options.argument_count, 1);
 	assert_string_equal(options.arguments[0], "worker");
-	bad("held x worker more", "unexpected argument: \"more\"", "telemtop --help shows what goes where.");
+	bad("held x worker more", "unexpected argument: \"more\"",
+	    "telemtop --help shows the arguments of each subcommand.");
 }
 
 /* Calls visit() for each option row of each subcommand, and for the common ones. */

@@ -744,12 +744,12 @@ static void letters_of_all_classes(void **state)
 		said(expected[i].text);
 	}
 	press('K');
-	said("Levels set from now on stay when we leave.");
+	said("Levels set from now on stay when telemtop leaves.");
 	press('c');
 	press('m');
 	asked_for_level(STORY_MEM, LEVEL_ALL, true);
 	press('K');
-	said("Levels set from now on return when we leave.");
+	said("Levels set from now on are taken back when telemtop leaves.");
 }
 
 static void an_answer_is_told_when_it_comes(void **state)
@@ -807,7 +807,7 @@ static void sync_asks_to_flush_and_tell_again(void **state)
 	assert_int_equal(message.kind, KIND_FLUSH);
 	assert_true(asked(&message));
 	assert_int_equal(message.kind, KIND_SYNC);
-	said("Asked the target to flush and to tell everything again.");
+	said("Asked the target to flush and to send everything again.");
 }
 
 static void sync_tries_again_when_the_connection_is_lost(void **state)
@@ -822,7 +822,7 @@ static void sync_tries_again_when_the_connection_is_lost(void **state)
 	assert_true(evtimer_pending(target.source.timer, NULL));
 	target.source.state = SOURCE_ENDED;
 	press(KEYCODE_CTRL('R'));
-	said("The target has ended; there is nobody to ask.");
+	said("The target has ended and cannot be asked for anything.");
 	event_free(target.source.timer);
 	event_base_free(base);
 	target.source.timer = NULL;
@@ -832,7 +832,7 @@ static void marks_are_set_and_cleared(void **state)
 {
 	(void)state;
 	press('m');
-	said("Mark set: changes are told from here on. M clears it.");
+	said("Mark set: changes are counted from here. M clears it.");
 	assert_int_equal(model_mark_ns(target.session.model), story.now_ns);
 	press('M');
 	said("Mark cleared.");
@@ -946,7 +946,7 @@ static void there_is_nothing_to_record_before_the_first_tick(void **state)
 {
 	(void)state;
 	press('R');
-	said("Nothing to record yet: the target has not said anything.");
+	said("Nothing to record yet: the target has not sent anything.");
 	assert_false(recorder_is_on(&screen.recorder));
 }
 

@@ -333,7 +333,7 @@ static void an_end_without_a_byte_is_said(void **state)
 	(void)state;
 	session_end(&session, EXIT_CONNECTION);
 	assert_true(session.is_foreign);
-	assert_string_equal(session.problem.what, "unix:/tmp/x.sock: ended before it said anything");
+	assert_string_equal(session.problem.what, "unix:/tmp/x.sock: ended before it sent anything");
 }
 
 static void the_end_of_a_stream_is_no_problem(void **state)

@@ -134,7 +134,8 @@ static int parse_arguments(int argc, char *argv[], struct options *out, struct p
 	out->argument_count = argc - at < subcommand->argument_count_max ? argc - at : subcommand->argument_count_max;
 	at += out->argument_count;
 	if (at < argc)
-		return options_bad(problem, "unexpected argument", argv[at], "telemtop --help shows what goes where.");
+		return options_bad(problem, "unexpected argument", argv[at],
+				   "telemtop --help shows the arguments of each subcommand.");
 	if (subcommand->target_use == TARGET_NEEDED && !out->target) {
 		problem_set(problem, EXIT_USAGE, "a target is missing");
 		problem_todo(problem, "Give a PID, a name, an address or a recording; telemtop ps lists programs.");

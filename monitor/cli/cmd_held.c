@@ -126,7 +126,7 @@ static void answered(void *arg, const struct request *request)
 
 	if (request->code != ACK_DONE) {
 		problem_set(&problem, EXIT_PERMISSION, "%s: refused: %s", headless->target.address.text,
-			    request->code == ACK_UNKNOWN ? "its libtelem is older" : request->text);
+			    request->code == ACK_UNKNOWN ? "its libtelem is too old for this" : request->text);
 		headless_fail(headless, &problem);
 		return;
 	}

@@ -68,7 +68,7 @@ static void timeout(struct headless *headless)
 		headless_over(headless, EXIT_DONE);
 		return;
 	}
-	problem_set(&problem, EXIT_CONNECTION, "%s: nothing to record: the target has not said anything",
+	problem_set(&problem, EXIT_CONNECTION, "%s: nothing to record: the target has not sent anything",
 		    headless->target.address.text);
 	problem_todo(&problem, "Is the program stopped?");
 	headless_fail(headless, &problem);

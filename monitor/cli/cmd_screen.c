@@ -74,7 +74,7 @@ static int run(const struct options *options)
 		problem_todo(&problem, "Give a PID, a name, an address or a recording; telemtop ps lists programs.");
 		return problem_print(&problem);
 	}
-	fputs("telemtop: standard output is not a terminal: doing as telemtop lines\n", stderr);
+	fputs("telemtop: standard output is not a terminal: printing lines, as telemtop lines does\n", stderr);
 	return subcommand_lines.run(options);
 }
 

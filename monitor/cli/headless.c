@@ -63,7 +63,7 @@ static void on_change(void *arg, bool tick)
 		headless_over(headless, EXIT_DONE);
 	} else {
 		problem_set(&target->problem, EXIT_CONNECTION, "%s: connection lost", target->address.text);
-		problem_todo(&target->problem, "The target ended without goodbye.");
+		problem_todo(&target->problem, "The target ended without saying goodbye.");
 		headless_fail(headless, &target->problem);
 	}
 }
@@ -104,8 +104,8 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 	if (target->session.parser.first_count == 0) {
 		problem_set(&target->problem, EXIT_CONNECTION, "%s: no answer within %d s", target->address.text,
 			    headless->options->timeout_s);
-		problem_todo(&target->problem, "Somebody listens there, but says nothing. Is the program stopped, or is "
-					       "it one without libtelem?");
+		problem_todo(&target->problem, "A program listens there, but sends nothing. Is it stopped, or is it "
+					       "one without libtelem?");
 	}
 	headless_fail(headless, &target->problem);
 }
@@ -147,7 +147,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 		return problem_print(&problem);
 	headless.base = event_base_new();
 	if (!headless.base)
-		return problem_set(&problem, EXIT_INTERNAL, "no event loop"), problem_print(&problem);
+		return problem_set(&problem, EXIT_INTERNAL, "the event loop cannot be made"), problem_print(&problem);
 	interrupt = evsignal_new(headless.base, SIGINT, on_signal, &headless);
 	terminate = evsignal_new(headless.base, SIGTERM, on_signal, &headless);
 	timer = evtimer_new(headless.base, on_timeout, &headless);

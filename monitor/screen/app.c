@@ -419,7 +419,8 @@ int app_run(const struct options *options)
 	app.options = options;
 	app.base = event_base_new();
 	if (!app.base)
-		return problem_set(&app.problem, EXIT_INTERNAL, "no event loop"), problem_print(&app.problem);
+		return problem_set(&app.problem, EXIT_INTERNAL, "the event loop cannot be made"),
+		       problem_print(&app.problem);
 	if (find_target(&app, &address) == EXIT_DONE) {
 		catch_signals(&app);
 		app.frame = evtimer_new(app.base, on_frame, &app);

@@ -91,7 +91,7 @@ void keys_record(struct screen *screen, const char *path)
 				   recorder->is_full ? "cut where the disk was full" :
 				   recorder->has_gap ? "with a gap where the disk was full" : "whole");
 	} else if (model_ticks(session->model) == 0) {
-		screen_say(screen, "Nothing to record yet: the target has not said anything.");
+		screen_say(screen, "Nothing to record yet: the target has not sent anything.");
 	} else if (recorder_start(recorder, session, path, screen->may_overwrite, &problem) != EXIT_DONE) {
 		screen_say(screen, "%s. %s", problem.what, problem.todo);
 	} else {
@@ -113,7 +113,7 @@ static enum key_result do_mark(struct screen *screen)
 	model_set_mark(target_model(target));
 	if (target_is_frozen(target))
 		model_set_mark(target->session.model);
-	screen_say(screen, "Mark set: changes are told from here on. M clears it.");
+	screen_say(screen, "Mark set: changes are counted from here. M clears it.");
 	return KEYS_STAY;
 }
 
@@ -151,13 +151,13 @@ static enum key_result do_sync(struct screen *screen)
 	if (target_is_recording(target))
 		return KEYS_STAY;
 	if (target->source.state == SOURCE_ENDED) {
-		screen_say(screen, "The target has ended; there is nobody to ask.");
+		screen_say(screen, "The target has ended and cannot be asked for anything.");
 	} else if (target->source.state != SOURCE_OPEN) {
 		source_retry(&target->source);
 		screen_say(screen, "Trying again.");
 	} else if (controls_request(&target->controls, &flush, NULL, NULL) == 0 &&
 		   controls_request(&target->controls, &sync, NULL, NULL) == 0) {
-		screen_say(screen, "Asked the target to flush and to tell everything again.");
+		screen_say(screen, "Asked the target to flush and to send everything again.");
 	} else {
 		screen_say(screen, "%s: no control way: nothing can be asked for", target->address.text);
 	}
@@ -176,9 +176,9 @@ static enum key_result do_dump(struct screen *screen)
 	int err = controls_request(&screen->target->controls, &dump, dump_answered, screen);
 
 	if (err == 0)
-		screen_say(screen, "Asked the target for a dump of its rings.");
+		screen_say(screen, "Asked the target for a dump of its ring buffers.");
 	else if (err == -EPERM)
-		screen_say(screen, "With --read-only nothing is asked for.");
+		screen_say(screen, "telemtop was started with --read-only: nothing is sent to the target.");
 	else
 		screen_say(screen, "%s: no control way: nothing can be asked for", screen->target->address.text);
 	return KEYS_STAY;
@@ -201,8 +201,8 @@ static enum key_result do_keep(struct screen *screen)
 	bool *persist = &screen->target->controls.persist;
 
 	*persist = !*persist;
-	screen_say(screen, *persist ? "Levels set from now on stay when we leave."
-				    : "Levels set from now on return when we leave.");
+	screen_say(screen, *persist ? "Levels set from now on stay when telemtop leaves."
+				    : "Levels set from now on are taken back when telemtop leaves.");
 	return KEYS_STAY;
 }
 

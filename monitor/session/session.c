@@ -265,8 +265,8 @@ void session_end(struct session *session, int bad_code)
 		set_foreign(session, bad_code);
 		return;
 	}
-	problem_set(&session->problem, bad_code, "%s: ended before it said anything", session->address);
-	problem_todo(&session->problem, "Is it a program that uses libtelem, and the right address? Or has it too many "
-					"viewers already?");
+	problem_set(&session->problem, bad_code, "%s: ended before it sent anything", session->address);
+	problem_todo(&session->problem, "Is it a program that uses libtelem, and the right address? Or does it have "
+					"too many viewers already?");
 	session->is_foreign = true;
 }

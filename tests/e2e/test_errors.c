@@ -224,7 +224,7 @@ static void something_else_listens(void **state)
 		     "telemtop: unix:%s: not a telemetry stream (first bytes 48 54 54 50 2f 31 2e 31 \"HTTP/1.1\")\n"
 		     "  Is it a program that uses libtelem, and the right address?", path);
 	assert_error(once_at_server(path, "", 0), 6,
-		     "telemtop: unix:%s: ended before it said anything\n"
+		     "telemtop: unix:%s: ended before it sent anything\n"
 		     "  Is it a program that uses libtelem, and the right address?", path);
 	listen_fd = serve_unix(path);
 	term = screen_start(24, 160, fmt("unix:%s", path));
@@ -245,7 +245,7 @@ static void somebody_listens_and_says_nothing(void **state)
 
 	assert_error(telemtop("once", "--timeout", "1", path), 6,
 		     "telemtop: %s: no answer within 1 s\n"
-		     "  Somebody listens there, but says nothing. Is the program stopped, or is it one without "
+		     "  A program listens there, but sends nothing. Is it stopped, or is it one without "
 		     "libtelem?\n", path);
 	close(fd);
 }
@@ -370,7 +370,8 @@ static void wrong_options(void **state)
 		     "telemtop: a target is missing\n  Give a PID, a name, an address or a recording; telemtop ps lists "
 		     "programs.\n");
 	assert_error(telemtop("lines", "a", "b"), 2,
-		     "telemtop: unexpected argument: \"b\"\n  telemtop --help shows what goes where.\n");
+		     "telemtop: unexpected argument: \"b\"\n"
+		     "  telemtop --help shows the arguments of each subcommand.\n");
 	assert_error(telemtop("set", "1"), 2, "telemtop: set: a level is missing\n  For example: telemtop set 1 mem=all\n");
 	assert_error(telemtop("once", "tcp:nohost"), 2,
 		     "telemtop: tcp:nohost: not HOST:PORT\n  For example: tcp:127.0.0.1:4711 or listen:4712\n");

@@ -117,7 +117,7 @@ static void killed_program_ended_without_goodbye_and_its_picture_stays(void **st
 	screen_quit(term);
 	said = said_of(lines, MS);
 	assert_code(said, 6);
-	assert_string_equal(said.err, fmt("telemtop: %s: connection lost\n  The target ended without goodbye.\n",
+	assert_string_equal(said.err, fmt("telemtop: %s: connection lost\n  The target ended without saying goodbye.\n",
 					  pid_of(demo)));
 }
 

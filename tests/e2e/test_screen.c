@@ -435,7 +435,8 @@ static void into_a_pipe_it_prints_lines_and_says_so_once(void **state)
 	struct said said = run("/bin/sh", "-c", fmt("%s -d 0.1 -n 2 %s | cat", bin("telemtop"), pid_of(demo)));
 
 	assert_code(said, 0);
-	assert_string_equal(said.err, "telemtop: standard output is not a terminal: doing as telemtop lines\n");
+	assert_string_equal(said.err,
+			    "telemtop: standard output is not a terminal: printing lines, as telemtop lines does\n");
 	assert_int_equal(strncmp(said.out, "time ", 5), 0);
 	assert_has(said.out, " live ");
 	assert_has_not(said.out, "\033");

@@ -76,8 +76,8 @@ void latency_draw_heat(const struct model *model, const struct model_site *site,
 	int mark_count = 0;
 
 	if (!site || !site->heat || site->heat->last_second < 0) {
-		text_wrap(canvas, 1, 0, STYLE(ROLE_DIM), !site ? "No span was chosen: none is declared."
-			  : !site->heat ? "No room is left to keep this one second by second." : "Nothing to show yet.");
+		text_wrap(canvas, 1, 0, STYLE(ROLE_DIM), !site ? "The target declares no span."
+			  : !site->heat ? "telemtop has no memory left for this heat map." : "Nothing to show yet.");
 		return;
 	}
 	newest = site->heat->last_second;

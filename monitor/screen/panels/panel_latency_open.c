@@ -65,7 +65,7 @@ static void draw_histogram(const struct model *model, const struct model_site *s
 	bool is_bytes = site_unit(site) == UNIT_BYTES;
 
 	if (!model_window_buckets(model, site, buckets)) {
-		text_wrap(canvas, 1, 0, STYLE(ROLE_DIM), "No histogram: no room is left to keep one.");
+		text_wrap(canvas, 1, 0, STYLE(ROLE_DIM), "No histogram: telemtop has no memory left for one.");
 		return;
 	}
 	while (first < HISTOGRAM_BUCKETS && buckets[first] == 0)
@@ -246,7 +246,7 @@ static void draw_by_task(const struct model *model, const struct model_site *sit
 	rows = list_rows(&task_list, model, &plain);
 	title_draw(canvas, "by task", "since the start", NULL);
 	if (rows.count == 0)
-		canvas_text(&part, 1, 0, STYLE(ROLE_DIM), "The target told no figures by task.");
+		canvas_text(&part, 1, 0, STYLE(ROLE_DIM), "The target sent no figures by task.");
 	else
 		table_draw(&(struct table){
 			.columns = columns,

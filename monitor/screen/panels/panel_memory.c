@@ -110,7 +110,7 @@ static bool wish_chosen(const struct model *model, struct panel_view *view, bool
 	const struct model_site *site = NULL;
 
 	if (memory_tab_of(view) == TAB_TASK) {
-		snprintf(view->message, sizeof view->message, "Types have levels, tasks have not: v shows types.");
+		snprintf(view->message, sizeof view->message, "Types have levels, tasks do not: v shows types.");
 		return true;
 	}
 	rows = list_rows(memory_list_of(memory_tab_of(view)), model, view);
