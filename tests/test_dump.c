@@ -169,6 +169,32 @@ static void threads_that_ended_are_in_it(void **state)
 	assert_int_equal(site("loud.of threads that ended")->event_count, 6000);
 }
 
+static void *mark_many(void *arg)
+{
+	for (uint64_t i = 0; i < 20000; i++)
+		TELEM_MARK(loud, "of a new thread", i);
+	return arg;
+}
+
+static void a_new_thread_has_a_ring_of_the_size_that_is_set(void **state)
+{
+	pthread_t thread;
+	char path[256];
+
+	(void)state;
+	start_with_directory(";policy=overwrite;ring=1M");
+	assert_int_equal(pthread_create(&thread, NULL, mark_and_end, NULL), 0);
+	pthread_join(thread, NULL);
+	/* The dump's thread empties the rings of threads that have ended, so that they can be used again. */
+	assert_int_equal(telem_dump("of the first thread", path, sizeof path), 0);
+	assert_int_equal(telem_set_ring_bytes(64 << 10), 0);
+	assert_int_equal(pthread_create(&thread, NULL, mark_many, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(telem_dump("of the second", path, sizeof path), 0);
+	reader = read_dump(path);
+	assert_in_range(site("loud.of a new thread")->event_count, 1, 65536 / 16);
+}
+
 static bool keep_marking;
 
 static void *mark_on(void *arg)
@@ -435,6 +461,7 @@ int main(void)
 		BESIDE_TEST(a_forked_child_dies_without_one_and_at_once),
 		BESIDE_TEST(a_signal_that_was_survived_leaves_room_for_the_next_dump),
 		BESIDE_TEST(threads_that_ended_are_in_it),
+		BESIDE_TEST(a_new_thread_has_a_ring_of_the_size_that_is_set),
 		BESIDE_TEST(a_dump_has_the_latest_of_what_nobody_read),
 		BESIDE_TEST(with_the_first_ones_kept_it_has_those),
 		BESIDE_TEST(a_reader_loses_nothing_to_a_dump),

@@ -156,12 +156,20 @@ __attribute__((destructor)) static void delete_exit_key(void)
 	has_exit_key = false;
 }
 
+/* A ring keeps its size, so after telem_set_ring_bytes() a thread does not get one that a thread before it left behind,
+ * unless no further ring may be made. */
+static bool has_right_ring(const struct thread *thread)
+{
+	return !thread->ring || thread->ring->mask + 1 == __atomic_load_n(&settings.ring_bytes, __ATOMIC_RELAXED) ||
+	       thread_table.ring_count >= LIMIT_RINGS;
+}
+
 static struct thread *thread_take(void)
 {
 	struct thread *thread;
 
 	for (thread = thread_table.first; thread; thread = thread->next)
-		if (thread->is_free)
+		if (thread->is_free && has_right_ring(thread))
 			return thread;
 	thread = memory_map(sizeof *thread);
 	if (thread) {
