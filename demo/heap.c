@@ -6,7 +6,7 @@ void heap_init(struct heap *heap)
 {
 	pthread_rwlockattr_t attr;
 
-	/* By default new readers may always enter, and a collector could wait for ever. */
+	/* By default new readers may always enter, and a collector could wait without end. */
 	pthread_rwlockattr_init(&attr);
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	pthread_rwlock_init(&heap->world, &attr);

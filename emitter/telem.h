@@ -116,7 +116,7 @@ struct telem_options {
 
 /* Starts telemetry: applies the options and the TELEM variable, opens the discovery socket
  * ($XDG_RUNTIME_DIR/telem/PID.sock, else /tmp/telem-UID/PID.sock) and starts a thread that sleeps
- * until somebody connects. Returns 0; -EALREADY when telemetry runs already; -EBUSY when another
+ * until a viewer connects. Returns 0; -EALREADY when telemetry runs already; -EBUSY when another
  * copy of libtelem in this process runs it; -EINVAL when a setting is bad, in which case the good
  * settings hold and telemetry runs; another negative errno when there is no thread or memory for
  * it. When only the discovery socket cannot be opened, telemetry runs, the call returns 0, and
@@ -126,7 +126,7 @@ int telem_start(const struct telem_options *options_or_null);
  * sinks at most the linger time. A second call does nothing. The library calls it at exit. Later
  * events are not recorded, until telem_start() is called again. */
 void telem_stop(void);
-/* Returns the latest error in one line, or "" when there was none. The pointer is valid for ever; a
+/* Returns the latest error in one line, or "" when there was none. The pointer stays valid; a
  * later error replaces the text. */
 const char *telem_error(void);
 
@@ -294,7 +294,7 @@ enum telem_severity { TELEM_DEBUG = 0, TELEM_INFO = 1, TELEM_WARN = 2, TELEM_ERR
  * program cannot keep in step with it. Sampled allocations give class mem a latency "TYPE
  * lifetime". A sample older than a minute whose place another needs counts as ended there and then. */
 struct telem_allocation {
-	const char *type;          /* valid for ever */
+	const char *type;          /* never freed */
 	const void *address;
 	uint64_t bytes, age_ns;
 	int task;                  /* the id of the task that allocated it */
@@ -421,7 +421,7 @@ typedef void telem_budget_fn(const struct telem_frame_info *frame, void *arg);
 int telem_budget(const char *name, const struct telem_budget *budget, telem_budget_fn *function, void *arg);
 #pragma GCC diagnostic pop
 
-/* Three services for frames. Each is on while somebody holds a reference to it, and none implies
+/* Three services for frames. Each is on while a reference to it is held, and none implies
  * another. Recording and budgets have one reference from the start. A viewer's references end with
  * the viewer. */
 enum telem_watch {
@@ -434,7 +434,7 @@ void telem_watch(enum telem_watch what, bool on);
 
 /* ---- garbage collection ---------------------------------------------------------
  *
- * For the authors of garbage collectors: pauses and what they left, in class gc. One thread may
+ * For the authors of garbage collectors: pauses, and figures of the heap after each, in class gc. One thread may
  * begin a collection and another may end it. There is one collection of a generation at a time; the
  * generations from 3 on count as one. Costs a span and five counters. */
 
@@ -649,7 +649,7 @@ void telem_stats(struct telem_statistics *out);
  * or when the first viewer looks. In a tight loop the figure is the truth; where a program has
  * other work to do meanwhile, or a ring is full, the events cost less. */
 struct telem_class_statistics {
-	const char *name;          /* valid for ever */
+	const char *name;          /* never freed */
 	uint64_t events;           /* at level sum or all */
 	uint64_t cost_ns;
 	uint64_t emitted, dropped; /* at level all */
@@ -660,9 +660,9 @@ uint32_t telem_class_stats(struct telem_class_statistics *out, uint32_t room);
 
 /* ---- flight recorder ------------------------------------------------------------
  *
- * The rings hold each thread's latest events at level all, whether somebody reads them or not, also
+ * The rings hold each thread's latest events at level all, whether a viewer reads them or not, also
  * those of threads that have ended, until another thread uses the ring. With TELEM_OVERWRITE they
- * stay the latest while nobody reads. A *dump* writes what the rings hold into a recording,
+ * stay the latest while no viewer is connected. A *dump* writes what the rings hold into a recording,
  * DIR/NAME.PID.N.telem, which telemtop replays. It leaves out up to a quarter of each ring, the
  * oldest events (of the default size a full ring gives at least 49,152 events), and takes nothing
  * away from viewers. DIR is $TMPDIR, else /tmp, unless the program sets another. */

@@ -326,8 +326,8 @@ TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t 
 		telem_add_(&cell->free_count, 1);
 }
 
-/* Does the span that begins now go without being timed? It is counted then. Handlers are called for
- * every span that is timed. */
+/* Returns whether the span that begins now is not timed, but only counted. Handlers are called for every
+ * span that is timed. */
 TELEM_INLINE_ bool telem_is_passed_over_(struct telem_site *site, uint8_t level)
 {
 	if (level & TELEM_SAMPLED_) {

@@ -16,8 +16,8 @@ uint32_t telem_clock_is_tsc_;
 static struct {
 	bool has_begun;
 	uint64_t rate;               /* nanoseconds per tick, times 2^32 */
-	uint64_t anchor_ticks, anchor_ns;    /* of the present rate */
-	uint64_t first_ticks, first_ns;      /* of the start: the longest base */
+	uint64_t anchor_ticks, anchor_ns;    /* the moment from which the present rate counts */
+	uint64_t first_ticks, first_ns;      /* the moment of the start, since which the rate is measured */
 	uint64_t resolution_ns;
 } clock_state = { .rate = 1ull << 32, .resolution_ns = 1 };
 
@@ -37,7 +37,7 @@ uint64_t clock_real_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns 0 before the start, for it is not known yet what the ticks will be. */
+/* Returns 0 before the start, when it is not known yet whether ticks are those of the TSC. */
 uint64_t telem_clock_read_(void)
 {
 	return __atomic_load_n(&clock_state.has_begun, __ATOMIC_RELAXED) ? clock_ns() : 0;
@@ -83,7 +83,7 @@ static bool tsc_is_trusted(void)
 			     !strncmp(source, "hyperv_clocksource_tsc_page", 27));
 }
 
-/* Reads ticks and nanoseconds of one moment: of 8 readings the one that took the least time. */
+/* Reads ticks and nanoseconds of one moment. It takes 8 readings and returns the one that took the least time. */
 static void read_pair(uint64_t *ticks, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;

@@ -8,19 +8,19 @@
 
 #include <stdint.h>
 
-/* Measures the rate, the first time; about a millisecond. */
+/* Measures the rate at the first call, which takes about a millisecond. Later calls do nothing. */
 void clock_begin(void);
-/* Measures it again; the flusher, locked. */
+/* Measures the rate again. Called by the flusher, locked. */
 void clock_renew(void);
 uint64_t clock_ticks(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t clock_ns(void);
 uint64_t clock_real_ns(void);
-/* When a stamp was taken, in nanoseconds of CLOCK_MONOTONIC. Locked. */
+/* Converts a stamp in ticks to nanoseconds of CLOCK_MONOTONIC. Locked. */
 uint64_t clock_ns_of(uint64_t ticks);
-/* A duration. Any thread. */
+/* Converts a duration in ticks to nanoseconds. Any thread. */
 uint64_t clock_duration_ns(uint64_t ticks);
-/* The same in two steps: nanoseconds per tick, times 2^32. */
+/* Returns the rate, nanoseconds per tick times 2^32, for callers that convert many durations. */
 uint64_t clock_rate(void);
 static inline uint64_t clock_scale(uint64_t ticks, uint64_t rate)
 {

@@ -17,7 +17,7 @@ enum state { IDLE, FILLED_IN, WANTED, BEING_WRITTEN, DONE, TAKEN };
 
 static struct {
 	uint32_t state;              /* atomic */
-	bool is_waited_for;          /* else no thread takes the result; atomic */
+	bool is_waited_for;          /* a thread waits for the result; atomic */
 	int result;
 	char reason[LIMIT_NAME_BYTES], path[LIMIT_PATH_BYTES];
 } request;
@@ -75,7 +75,7 @@ bool dump_request_wait(const char *reason)
 		if (clock_ns() >= end || !settings_is_running()) {
 			if (go(WANTED, IDLE))
 				return false;
-			/* It is being written: nobody waits for it any more, unless it is done by now. */
+			/* The dump is being written. This thread stops waiting, unless the dump is done by now. */
 			__atomic_store_n(&request.is_waited_for, false, __ATOMIC_SEQ_CST);
 			return go(DONE, TAKEN);
 		}

@@ -10,7 +10,7 @@
 
 static const struct fork_hook *hooks;
 static size_t hook_count;
-static bool in_child;                /* a forked child: what is here is its parent's, to be forgotten */
+static bool in_child;                /* this is a forked child that has not started anew: all state is its parent's */
 static pid_t flusher_pid;            /* of the process that has the flusher */
 
 static void before_fork(void)

@@ -9,26 +9,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Each may be NULL. */
+/* Functions of one module that are called around fork(). Each may be NULL. */
 struct fork_hook {
-	void (*prepare)(void);       /* before fork(), in the parent; last row first */
-	void (*parent)(void);        /* after it, in the parent */
-	void (*child)(void);         /* after it, in the child */
-	void (*restart)(void);       /* at the child's first event; locked */
+	void (*prepare)(void);       /* called before fork(), in the parent; last row first */
+	void (*parent)(void);        /* called after fork(), in the parent */
+	void (*child)(void);         /* called after fork(), in the child */
+	void (*restart)(void);       /* called at the child's first event; locked */
 };
 
-/* Once; rows must live for ever. */
+/* Registers the hooks; called once. The rows are never freed. */
 void fork_watch(const struct fork_hook *rows, size_t count);
-/* This process has the flusher from now on. */
+/* Notes that the flusher runs in this process. */
 void fork_belongs_here(void);
-/* In a child that has not started anew, calls the restart hooks. Not locked, keeps errno. Cheap
- * everywhere else. */
+/* Calls the restart hooks in a child that has not started anew, and costs little anywhere else. Not locked; errno
+ * is not changed. */
 void fork_restart(void);
-/* The same, locked. */
+/* Does the same, locked. */
 void fork_restart_locked(void);
-/* In a child that has not started anew? */
+/* Returns whether this is a child that has not started anew. */
 bool fork_awaits_restart(void);
-/* In a child whose fork pthread_atfork() did not see (a bare clone): it has no flusher, and the
- * lock may be held by a thread that it does not have. */
+/* Returns whether this is a child that was made without the hooks of pthread_atfork(), by a bare clone().
+ * It has no flusher, and the lock may be held by a thread of its parent. */
 bool fork_is_unseen_child(void);
 #endif

@@ -54,7 +54,8 @@ void lock_begin(void)
 void lock_release_in_child(void)
 {
 	lock_release();
-	/* The condition is not destroyed: that would wait for threads that waited in the parent. */
+	/* The condition variable is not destroyed first, because pthread_cond_destroy() would wait for the parent's
+	 * waiting threads. */
 	lock_begin();
 }
 

@@ -13,21 +13,23 @@
  * wait for a lock that its own thread holds. */
 extern __thread int thread_is_inside __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* This thread cannot be cancelled between the two: it would keep the lock for ever. */
+/* Take and release the lock. The thread cannot be cancelled in between, because then the lock would never be
+ * released. */
 void lock_take(void);
 void lock_release(void);
 /* Sleeps 50 us with the lock released; for polling state that has no condition variable. Locked. */
 void lock_pause(void);
-/* Makes the condition below; once, before it is waited for. */
+/* Initializes the condition variable; called once, before any thread waits for it. */
 void lock_begin(void);
-/* In the child of fork(), whose parent held the lock: releases it, and makes the condition anew. */
+/* In the child of fork(), whose parent held the lock: releases the lock and initializes the condition variable
+ * again. */
 void lock_release_in_child(void);
 
-/* The condition: the flusher has passed a fence, a sink has gone, or telemetry has stopped.
- * Waits for it, locked on entry and exit. */
+/* Waits for the condition: the flusher has passed a fence, a sink has gone, or telemetry has stopped. Locked on
+ * entry and exit. */
 void lock_wait_flushed(void);
-/* The same until end_ns of CLOCK_MONOTONIC; 0 or -ETIMEDOUT. */
+/* Does the same, but only until end_ns of CLOCK_MONOTONIC. Returns 0 or -ETIMEDOUT. */
 int lock_wait_flushed_until(uint64_t end_ns);
-/* Wakes all that wait for it. */
+/* Wakes all threads that wait for the condition. */
 void lock_flushed(void);
 #endif

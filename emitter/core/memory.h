@@ -1,4 +1,4 @@
-/* memory.h -- pages of the emitter's own, and how many bytes of them it holds.
+/* memory.h -- the emitter's memory, which comes from mmap(), and how many bytes of it are held.
  *
  * The emitter never calls malloc(): that function may be the program's own, and may report its
  * allocations to the emitter while it holds a lock of its own. */
@@ -8,17 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed pages, counted in memory_mapped_bytes(); NULL when there are none. Any thread. */
+/* Returns zeroed pages, counted in memory_mapped_bytes(); NULL when memory is out. Any thread. */
 void *memory_map(size_t bytes);
 /* pages may be NULL. */
 void memory_unmap(void *pages, size_t bytes);
-/* Zeroed pages for a large table that is touched bit by bit: the caller counts what is used of
- * it with memory_use(). NULL when there are none. */
+/* Returns zeroed pages for a large table, whose pages take memory only when they are used: the caller counts
+ * what it uses with memory_use(). NULL when memory is out. */
 void *memory_reserve(size_t bytes);
 void memory_use(size_t bytes);
-/* Zeroed memory that is never freed; at most 64 KiB. NULL when there is none. Under the
- * emitter's lock. */
+/* Returns at most 64 KiB of zeroed memory that is never freed; NULL when memory is out. Locked. */
 void *memory_keep(size_t bytes);
-/* What the emitter holds now. Any thread. */
+/* Returns how many bytes the emitter holds now. Any thread. */
 uint64_t memory_mapped_bytes(void);
 #endif

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads a file, at most room - 1 bytes, as a string; false: nothing was read. */
+/* Reads at most room - 1 bytes of a file as a string. Returns false when nothing was read. */
 bool proc_read(const char *path, char *text, size_t room);
-/* A field is 0 where the kernel does not say; start_ns: since boot. */
+/* A field that the kernel does not tell is 0. start_ns counts from boot. */
 struct proc_stat { uint64_t thread_count, start_ns, rss_bytes; };
 struct proc_stat proc_stat(void);
 #endif

@@ -1,4 +1,4 @@
-/* settings.h -- what the program has set, and whether telemetry runs and is heard.
+/* settings.h -- what the program has set, whether telemetry runs, and whether a reader is there.
  *
  * All fields but options and name are read without the lock. */
 #ifndef TELEM_EMITTER_CORE_SETTINGS_H
@@ -12,13 +12,13 @@
 #include "protocol/limits.h"
 
 struct settings {
-	uint64_t runs;               /* starts so far */
+	uint64_t runs;               /* how many times telemetry has started */
 	bool is_running;
 	/* 0 until the start means the default. */
 	uint64_t flush_ns, block_wait_ns;
 	size_t ring_bytes;
 	uint32_t policy;             /* enum telem_policy */
-	/* A stamp that the flusher renews at each turn; 0: no reader is there. */
+	/* A stamp that the flusher renews at each turn; 0 while no reader is there. */
 	uint64_t coarse_ticks;
 	struct telem_options options;        /* of the latest start */
 	char name[LIMIT_NAME_BYTES]; /* the program's */
@@ -30,14 +30,14 @@ static inline bool settings_is_running(void)
 	return __atomic_load_n(&settings.is_running, __ATOMIC_RELAXED);
 }
 
-/* Is a reader there? */
+/* Returns whether a reader is there. */
 static inline bool settings_is_heard(void)
 {
 	return __atomic_load_n(&settings.coarse_ticks, __ATOMIC_RELAXED) != 0;
 }
 
-/* What is not set yet gets its default; options may be NULL. Locked. */
+/* Gives every setting that is not set yet its default. options may be NULL. Locked. */
 void settings_begin(const struct telem_options *options);
-/* The program's file name when it has no other. Locked. */
+/* Names the program after its file if it has no other name. Locked. */
 void settings_name(void);
 #endif

@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Any thread may write to it, so it is closed only when no thread is about to. Both atomic. */
+/* Any thread may write to the eventfd, so it is closed only when no thread is about to write. Both are atomic. */
 static int event_fd = -1;
 static int waker_count;
 
@@ -25,7 +25,7 @@ void wake_signal(void)
 {
 	int saved = errno, fd, cancel;
 
-	/* A thread that is cancelled in write() would be counted for ever. */
+	/* A thread that is cancelled in write() would never be subtracted from the count. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	__atomic_fetch_add(&waker_count, 1, __ATOMIC_SEQ_CST);
 	fd = __atomic_load_n(&event_fd, __ATOMIC_SEQ_CST);

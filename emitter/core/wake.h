@@ -2,13 +2,13 @@
 #ifndef TELEM_EMITTER_CORE_WAKE_H
 #define TELEM_EMITTER_CORE_WAKE_H
 
-/* 0 or a negative errno; end with wake_close(). */
+/* Opens the eventfd, which wake_close() closes. Returns 0 or a negative errno. */
 int wake_open(void);
-/* Makes the flusher look round now. Any thread, locked or not, and signal handlers. */
+/* Wakes the flusher. Any thread, locked or not; signal handlers may call it. */
 void wake_signal(void);
-/* What to poll for POLLIN; -1 when it is not open. */
+/* Returns the fd to poll for POLLIN; -1 when it is not open. */
 int wake_fd(void);
-/* Takes the signals that have come: the fd is not readable any more. */
+/* Resets the eventfd, so that it is not readable any more. */
 void wake_clear(void);
 void wake_close(void);
 /* In the child of fork(): closes its copy. */

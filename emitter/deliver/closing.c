@@ -41,7 +41,8 @@ static void leave(struct sink *sink)
 	if (sink_is_greeted(sink)) {
 		assert(sink->before + sink->taken == stream.taken);
 		snapshot_totals(&emitted, &dropped);
-		/* While telemetry goes on, what still is in the rings is not this sink's; at the stop it is lost. */
+		/* While telemetry goes on, events that are still in the rings do not count for this sink; at the stop
+		 * they are lost. */
 		sink->lost = settings.is_running ? dropped : emitted - stream.taken;
 	}
 	sink_leaves(sink);
@@ -75,12 +76,12 @@ static void end_recording(struct sink *sink)
 	recording_end(&sink->recording, end, stream.marker, stream.number);
 	if (write(sink->fd, end, sizeof end) != (ssize_t)sizeof end &&
 	    ftruncate(sink->fd, (off_t)sink->recording.offset) < 0) {
-		/* Then it is a recording without a clean end, and telemtop says so. */
+		/* The recording then has no clean end, which telemtop reports. */
 	}
 }
 
-/* The goodbye follows when the queue has left, so that it knows what was delivered; then the sink ends. Locked on
- * entry and exit. */
+/* When the queue is empty, the goodbye follows, which says how much was delivered; then the sink ends. Locked on entry
+ * and exit. */
 static void step(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	for (;;) {

@@ -10,7 +10,7 @@
 #include "emitter/deliver/dump.h"
 #include "emitter/record/site.h"
 
-/* Reads a number and a unit out of the table; false when the text is none. */
+/* A unit and its factor. The tables below end with an empty row. */
 struct unit { const char *name; uint64_t factor; };
 
 static const struct unit time_units[] = {
@@ -42,7 +42,7 @@ static int parse_level(const char *text)
 	return -1;
 }
 
-/* Reads "1/100" as 100. */
+/* Reads "1/100" and returns 100 in *out. */
 static bool parse_share(const char *text, uint32_t *out)
 {
 	char *end;
@@ -52,7 +52,7 @@ static bool parse_share(const char *text, uint32_t *out)
 	return number > 0 && number <= UINT32_MAX && *end == '\0' && text[2] != '-';
 }
 
-/* Reads "10k/s" as 10000. */
+/* Reads "10k/s" and returns 10000 in *out. */
 static bool parse_rate(char *text, uint64_t *out)
 {
 	char *slash = strchr(text, '/');

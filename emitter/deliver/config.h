@@ -1,4 +1,4 @@
-/* config.h -- the TELEM variable: settings without recompiling. */
+/* config.h -- reads the settings of the TELEM variable. */
 #ifndef TELEM_EMITTER_DELIVER_CONFIG_H
 #define TELEM_EMITTER_DELIVER_CONFIG_H
 
@@ -10,10 +10,10 @@ struct config {
 	bool no_discovery;
 	size_t sink_count;
 	const char *sinks[16];       /* into text */
-	char text[2048];             /* owns what the others point to */
+	char text[2048];             /* the settings, into which sinks point */
 };
 
-/* Applies classes, times and sizes at once (locked) and collects sinks. Returns 0 or
- * -EINVAL with the reason in telem_error(); what was right before and after it holds. */
+/* Applies the settings of string, and collects the addresses of sinks, which are opened later. Returns 0, or -EINVAL
+ * when a setting is bad: telem_error() then names it, and the other settings are in force. Locked. */
 int config_apply(struct config *config, const char *string);
 #endif

@@ -11,7 +11,7 @@
 #include "emitter/record/ring.h"
 #include "emitter/record/thread.h"
 
-enum { ROUNDS = 256, TRIES = 5 };    /* so many records fit a ring of the least size */
+enum { ROUNDS = 256, TRIES = 5 };    /* so many records fit into the smallest ring */
 
 static void record(struct telem_site *site, uint8_t level)
 {
@@ -30,14 +30,14 @@ static void record(struct telem_site *site, uint8_t level)
 	case TELEM_KIND_MARK_: telem_mark_(site, level, 1); break;
 	case TELEM_KIND_EVENT_: telem_event_(site, (struct telem_field[2]){ { "a", 0, 1 }, { "b", 0, 2 } }, 2); break;
 	case TELEM_KIND_LOG_:
-		telem_thread_.cells->max = 0;   /* not one of a burst */
+		telem_thread_.cells->max = 0;   /* so that the line is not part of a burst */
 		telem_log_(site, "a line of %d", 7);
 		break;
 	default: break;
 	}
 }
 
-/* Takes the least of some tries, because whatever else runs meanwhile is not the event's price. */
+/* Returns the least of several tries, because the others were slowed down by something else. */
 static uint32_t measure(struct telem_site *site, struct ring *ring)
 {
 	uint64_t least = UINT64_MAX;
@@ -46,7 +46,7 @@ static uint32_t measure(struct telem_site *site, struct ring *ring)
 		uint64_t start;
 
 		ring_reset(ring);
-		record(site, site->level);   /* the first is dearer */
+		record(site, site->level);   /* the first one costs more */
 		start = clock_ns();
 		for (int j = 0; j < ROUNDS; j++)
 			record(site, site->level);
@@ -74,7 +74,7 @@ static void measure_all(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	my_thread = NULL;
 	telem_thread_ = (struct telem_thread_){ .cells = &cell, .cell_count = 1, .ring = ring, .heap_step = INT32_MAX };
-	/* Kind 0 records nothing: it measures what the loop itself takes. */
+	/* Kind 0 records nothing, so it measures the loop itself. */
 	for (uint8_t kind = 0; ring && buckets && kind <= SITE_LOG; kind++)
 		for (uint8_t level = LEVEL_SUM; level <= LEVEL_ALL; level++) {
 			struct telem_site site = { .level = level, .kind = kind, .cls = &telem_class_telem,

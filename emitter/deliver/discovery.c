@@ -19,10 +19,11 @@
 #include "emitter/deliver/stream.h"
 #include "emitter/deliver/unix_socket.h"
 
-/* Milliseconds, longer than it takes: the process that holds the lock may have been stopped by a signal. */
+/* So many milliseconds are longer than a process needs the lock, unless a signal has stopped it. */
 #define LOCK_TRIES 100
 
-/* The directory of this user's sockets, made if need be: mode 0700, of this user, no symbolic link. */
+/* Finds or makes the directory of this user's sockets. It must have mode 0700, belong to this user and not be a
+ * symbolic link. */
 static int discovery_directory(char *path, size_t bytes)
 {
 	const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
@@ -44,7 +45,7 @@ static int discovery_directory(char *path, size_t bytes)
 	return 0;
 }
 
-/* The process whose socket PID.sock or PID-STARTTIME.sock is, or 0. */
+/* Returns the PID in PID.sock or PID-STARTTIME.sock, or 0 for any other name. */
 static pid_t pid_of(const char *name)
 {
 	size_t digits = strspn(name, "0123456789");
@@ -55,8 +56,8 @@ static pid_t pid_of(const char *name)
 	return digits > 0 && digits < 10 && !strcmp(end, ".sock") ? (pid_t)atol(name) : 0;
 }
 
-/* Removes sockets whose process was killed, or has called exec(): they would pile up. A PID that
- * is not seen here may belong to another namespace, so nobody may listen there, either. */
+/* Removes the sockets of processes that were killed or have called exec(), because no other program would. A socket
+ * is removed only when no process listens on it: a PID that does not exist here may exist in another namespace. */
 static void remove_all_stale(const char *directory)
 {
 	DIR *dir = opendir(directory);
@@ -89,7 +90,7 @@ int discovery_open(void)
 			      err == -EPERM ? "not a directory of ours with mode 0700" : strerror(-err));
 		return err;
 	}
-	/* One at a time looks for stale sockets and makes its own. */
+	/* Under this lock one process at a time removes stale sockets and makes its own. */
 	snprintf(lock_path, sizeof lock_path, "%s/.lock", directory);
 	lock = open(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	for (int i = 0; lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0 && i < LOCK_TRIES; i++)

@@ -2,7 +2,7 @@
 #ifndef TELEM_EMITTER_DELIVER_DISCOVERY_H
 #define TELEM_EMITTER_DELIVER_DISCOVERY_H
 
-/* Opens it as a sink; the reason why not is in telem_error(). -EBUSY: this very process has one
- * already. Locked. */
+/* Opens the socket as a sink. Returns a negative errno and sets telem_error() on failure; -EBUSY means that this
+ * process has one already. Locked. */
 int discovery_open(void);
 #endif

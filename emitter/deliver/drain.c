@@ -13,18 +13,18 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-/* It is small, because the program's threads may share the cache it lies in. */
+/* The buffer is small, because the program's threads may share the processor's cache with it. */
 static _Alignas(8) uint8_t taken[DRAIN_BYTES / 4];
 
 static uint64_t time_of(uint64_t word, uint64_t now_ticks)
 {
 	uint64_t mask = (1ull << RING_TIME_BITS) - 1, back = (now_ticks - (word >> 16)) & mask;
 
-	/* 48 bits of ticks are a day; a stamp of another processor may be a little ahead. */
+	/* 48 bits of ticks last about a day. A stamp of another processor may be slightly later than now_ticks. */
 	return clock_ns_of(back >> (RING_TIME_BITS - 1) ? now_ticks + (mask + 1 - back) : now_ticks - back);
 }
 
-/* Returns the length without a last character that the cut has split. */
+/* Returns the length without a last character that was cut in two. */
 static uint32_t whole_characters(const char *text, uint32_t length)
 {
 	for (uint32_t back = 1; back <= 3 && back <= length; back++) {
@@ -92,7 +92,7 @@ bool write_event(struct writer *writer, const struct task *task, uint64_t seq, c
 	return write_record(writer, task, site, time_ns, record, words[1], now_ns);
 }
 
-/* Puts one record of a ring into the stream; or, while no reader is there, only into the books. */
+/* Puts one record of a ring into the stream, or with discard only counts it as dropped. */
 static void take_event(struct task *task, const uint8_t *record, uint64_t now_ticks, uint64_t now_ns, bool discard)
 {
 	uint64_t word;
@@ -110,13 +110,13 @@ static void take_event(struct task *task, const uint8_t *record, uint64_t now_ti
 	task->taken_count++;
 }
 
-/* Is it an event without a payload, and no word to the consumer? */
+/* Returns whether the record is an event without a payload. */
 static bool is_plain(uint64_t word)
 {
 	return ((uint32_t)word & 0xffff) - 1 < LIMIT_EMITTER_SITES - 1;
 }
 
-/* Plain events that have been encoded behind the open batch, and are not part of it yet. */
+/* Plain events that have been encoded after the open batch, but are not yet part of it. */
 struct run { uint64_t classes; uint32_t count, of_class[LIMIT_CLASSES]; };     /* of_class: of those in classes */
 static_assert(LIMIT_CLASSES <= 64, "a bit each");
 
@@ -128,14 +128,14 @@ static void run_count(struct run *run, uint32_t class_id, uint32_t events)
 	run->classes |= bit;
 }
 
-/* As many as go into the open batch as they are: with run_commit() what take_event() does for
- * each, in a fifth of the time. They may be records no more: the producer may be giving
- * them up. Returns their bytes. */
+/* Encodes plain events of one task, as many as fit into the open batch. Together with run_commit() this does what
+ * take_event() does for each event, in a fifth of the time. The producer may be overwriting the records meanwhile, so
+ * the events count only after ring_pass(). Returns how many bytes of records they are. */
 static uint32_t run_encode(struct run *run, const struct task *task, const uint8_t *records, uint32_t bytes)
 {
 	const struct batch_encoder *batch = &writer_shared.batch;
 	const struct site_entry *sites = site_table.rows;
-	/* ticks_most: in ns they are less than 2^32, and the product is less than 2^64. */
+	/* ticks_most keeps the product below in 64 bits, and the time in 32. */
 	uint64_t base = writer_shared.batch_stamp << 16, rate = clock_rate(), ticks_most = UINT64_MAX / rate;
 	uint32_t most = bytes / RING_SLOT_BYTES, room, count, class_id = 0, in_class = 0;
 	bool wide = batch->wide;
@@ -156,7 +156,8 @@ static uint32_t run_encode(struct run *run, const struct task *task, const uint8
 		if (!is_plain(word) || ticks > ticks_most || (!wide && value >> 32))
 			break;
 		out = batch_put(out, wide, site, ticks * rate >> 32, value);
-		/* They are not counted one by one: each addition would wait for the store before it. */
+		/* Events are not counted one by one, because each addition would wait for the store of the one
+		 * before. */
 		if (sites[site].class_id != class_id) {
 			run_count(run, class_id, in_class);
 			class_id = sites[site].class_id;
@@ -177,7 +178,7 @@ static void run_commit(const struct run *run, struct task *task)
 	batch_advance(&writer_shared.batch, run->count);
 }
 
-/* Records of any kind, which have been copied out. */
+/* Takes records of any kind that have been copied out of the ring. */
 static void drain_copied(struct ring *ring, uint32_t bytes, uint64_t now_ticks, uint64_t now_ns, bool discard)
 {
 	struct task *task = task_of(ring->consumer_task);
@@ -217,7 +218,7 @@ uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool disca
 
 		if (bytes == 0)
 			break;
-		/* Most are plain events, and are encoded from where they lie. */
+		/* Most records are plain events, and are encoded directly from the ring. */
 		plain = discard ? 0 : run_encode(&run, task, records, bytes);
 		if (plain) {
 			if (!ring_pass(ring, tail, plain))
@@ -226,8 +227,8 @@ uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool disca
 			done += plain;
 			continue;
 		}
-		/* One plain event opens a batch. Otherwise many are taken, because where one task change or payload
-		 * comes, more come. */
+		/* A plain event here only has to open a batch, so one is enough. After a task change or payload many
+		 * are taken, because more of these usually follow. */
 		bytes = ring_take(ring, taken,
 				  is_plain(ring_word(records)) && !discard ? RING_SLOT_BYTES : sizeof taken);
 		drain_copied(ring, bytes, now_ticks, now_ns, discard);

@@ -1,4 +1,4 @@
-/* drain.h -- events from threads' rings into the stream. */
+/* drain.h -- moves events from the rings of threads into the stream. */
 #ifndef TELEM_EMITTER_DELIVER_DRAIN_H
 #define TELEM_EMITTER_DELIVER_DRAIN_H
 
@@ -9,21 +9,21 @@ struct task;
 struct thread;
 struct writer;
 
-/* What is taken from a ring between two writes: fits in half of what a sink may queue. */
+/* So much is taken from a ring between two writes. It takes at most half of a sink's queue. */
 #define DRAIN_BYTES (32u << 10)
-/* Once this many threads have exited, drain at once: others want their rings. */
+/* Once this many threads have ended, their rings are drained at once, because other threads need rings. */
 #define DRAIN_AT_ONCE 16u
 
-/* Takes up to most bytes from a thread's ring. The flusher, locked. Returns bytes taken. discard:
- * into the books as dropped, and no further. */
+/* Takes up to most bytes from a thread's ring into the stream; with discard the events are only counted as dropped.
+ * Returns how many bytes were taken. The flusher, locked. */
 uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard);
-/* All that is in the rings into the books as dropped. Locked. */
+/* Counts all events that are in rings as dropped. Locked. */
 void drain_discard(void);
-/* Called by a thread that ended and left its ring behind: wakes the flusher once there are many;
- * while no reader is there it empties these rings here and now. Not locked. */
+/* Called by a thread that ends. When many have ended it wakes the flusher, or empties their rings itself while no
+ * reader is there. Not locked. */
 void drain_ended(void);
-/* One record as it lies in a ring (not of site 0), of which seq came before from its task.
- * Locked. False: no memory for a block. */
+/* Writes one record of a ring, which is not of site 0. seq is how many events of its task came before. Returns false
+ * when there is no memory for a block. Locked. */
 bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record,
 		 uint64_t now_ticks, uint64_t now_ns);
 #endif

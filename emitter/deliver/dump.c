@@ -39,7 +39,7 @@ static char directory[LIMIT_PATH_BYTES];     /* locked */
 struct dump {
 	struct sink *sink;
 	struct writer writer;
-	uint32_t class_count, site_count;    /* that it knows */
+	uint32_t class_count, site_count;    /* how many it has defined */
 	uint64_t count, by_class[LIMIT_CLASSES];
 };
 
@@ -64,7 +64,7 @@ static int create(char path[LIMIT_PATH_BYTES])
 	return fd < 0 ? -EEXIST : fd;
 }
 
-/* Writes to the file, without the lock; the flusher's other work goes on meanwhile. */
+/* Releases the lock, writes to the file, and does the flusher's other work that is due. Locked on entry and exit. */
 static void let_go(struct dump *dump, uint64_t now_ns)
 {
 	lock_release();
@@ -80,7 +80,8 @@ static void count(struct dump *dump, uint32_t site)
 	dump->by_class[site_table.rows[site].class_id]++;
 }
 
-/* The task may have come since the greeting, or may have ended meanwhile: then the dump defines it here. */
+/* Finds the task of an event. A task that came after the greeting, or has ended meanwhile, is defined in the dump
+ * here. */
 static struct task *task_in_dump(struct dump *dump, int id, uint64_t now_ns)
 {
 	struct task *task = task_of(id);
@@ -122,7 +123,7 @@ static void write_rings(struct dump *dump, uint64_t now_ns)
 		const struct ring *ring = thread->ring;
 		size_t room = ring ? ring_segment_bytes(ring) : 0;
 		uint8_t *segment = room ? memory_map(room) : NULL;
-		/* Events that are recorded from now on are not waited for. */
+		/* The dump ends here, although the thread may record more events meanwhile. */
 		uint64_t position = 0, end = ring ? __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) : 0;
 		uint32_t bytes;
 
@@ -134,7 +135,7 @@ static void write_rings(struct dump *dump, uint64_t now_ns)
 	}
 }
 
-/* Writes the reason as a line of the log, of some thread, because a line must have one. */
+/* Writes the reason as a log line of any thread, because a line must have a thread. */
 static void write_reason(struct dump *dump, uint32_t site, const char *reason, uint64_t now_ns)
 {
 	struct message log = { .kind = KIND_LOG };
@@ -150,8 +151,8 @@ static void write_reason(struct dump *dump, uint32_t site, const char *reason, u
 	count(dump, site);
 }
 
-/* Writes the books of a reader that got these events and no other, and the end. False: the disk is
- * full; what is there ends with a whole block, and without END. */
+/* Writes the books of a reader that got these events and no others, and END. Returns false when the disk is full; then
+ * the file ends with a whole block and has no END. */
 static bool write_end(struct dump *dump, uint64_t now_ns)
 {
 	struct number rows[LIMIT_CLASSES * 4];
@@ -207,7 +208,7 @@ int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns)
 	} else {
 		close(fd);
 		unlink(path);
-		result = -EBUSY;         /* all sinks are taken */
+		result = -EBUSY;         /* no sink is free */
 	}
 	lock_release();
 	return result;
@@ -294,8 +295,8 @@ static void on_fatal(int number, siginfo_t *info, void *context)
 			   (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE);
 
 	(void)context;
-	/* This thread may be the one that would have to write, or hold what that needs; a forked child
-	 * has no thread that writes. */
+	/* No dump is possible when this thread is the flusher, which writes dumps, or may hold the lock; nor in a
+	 * forked child, which has no flusher. */
 	if (!flusher_thread_is_self() && !thread_is_inside && !fork_awaits_restart() && !fork_is_unseen_child()) {
 		reason[7] = (char)('0' + number / 100);
 		reason[8] = (char)('0' + number / 10 % 10);
@@ -303,7 +304,7 @@ static void on_fatal(int number, siginfo_t *info, void *context)
 		if (dump_request_wait(reason))
 			dump_request_end();
 	}
-	/* Now the signal has its usual effect. A fault comes by itself when its instruction is tried again. */
+	/* Now the signal has its former effect. A fault is raised again when its instruction is run again. */
 	sigaction(number, &former[number], NULL);
 	if (!comes_again)
 		raise(number);

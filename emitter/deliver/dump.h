@@ -1,7 +1,7 @@
-/* dump.h -- the flight recorder: what the rings still hold, written as a recording.
+/* dump.h -- the flight recorder: writes what the rings still hold as a recording.
  *
- * It is copied beside the producers and the stream, and taken from neither. The flusher writes it;
- * others ask by core/dump_request.h. */
+ * The events are copied, so they stay in the rings for the stream. The flusher writes dumps; other threads ask for them
+ * with core/dump_request.h. */
 #ifndef TELEM_EMITTER_DELIVER_DUMP_H
 #define TELEM_EMITTER_DELIVER_DUMP_H
 
@@ -9,12 +9,12 @@
 
 #include "protocol/limits.h"
 
-/* Writes a dump. The flusher, not locked. 0 or a negative errno; path: of the file. */
+/* Writes a dump, and the path of its file to path. Returns 0 or a negative errno. The flusher, not locked. */
 int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns);
-/* Writes what others asked for. The flusher, not locked. */
+/* Writes the dump that another thread has asked for, if there is one. The flusher, not locked. */
 void dump_wanted(uint64_t now_ns);
-/* Where dumps go from now on; -EINVAL: too long. Locked. */
+/* Sets where dumps go from now on. Returns 0, or -EINVAL when the path is too long. Locked. */
 int dump_set_directory(const char *path);
-/* Telemetry starts: dumps go to TMPDIR or /tmp unless the program said otherwise. Locked. */
+/* Called when telemetry starts: dumps go to TMPDIR or /tmp unless the program has set a directory. Locked. */
 void dump_begin(void);
 #endif

@@ -58,7 +58,7 @@ void fence_pass(void)
 	lock_take();
 	passed = under_way;
 	is_under_way = false;
-	/* Another one was asked for meanwhile. */
+	/* Another fence was asked for meanwhile. */
 	if (wanted > passed)
 		wake_signal();
 	lock_flushed();

@@ -1,4 +1,4 @@
-/* fence.h -- waiting until everything that was emitted before has left. */
+/* fence.h -- waits until every sink has sent or dropped what was recorded before. */
 #ifndef TELEM_EMITTER_DELIVER_FENCE_H
 #define TELEM_EMITTER_DELIVER_FENCE_H
 
@@ -11,12 +11,12 @@ uint64_t fence_ask(void);
  * entry and exit. */
 int fence_wait(uint64_t fence, uint64_t timeout_ns);
 
-/* For the flusher: has one been asked for, while none is under way? Locked. */
+/* Returns whether a fence has been asked for while none is under way. The flusher, locked. */
 bool fence_begin(void);
-/* All that was emitted before it lies in blocks up to this number. */
+/* Everything that was recorded before the fence is in blocks up to this number. */
 void fence_set(uint64_t block_number);
-/* A fence is passed when every block up to it has left, or was dropped, everywhere. Not locked. */
+/* Passes the fence if every sink has sent or dropped all blocks up to it. Not locked. */
 void fence_pass(void);
-/* Telemetry starts: there are none. */
+/* Called when telemetry starts: there are no fences. */
 void fences_forget(void);
 #endif

@@ -48,7 +48,7 @@ static void end(void)
 	uint64_t deadline;
 
 	lock_take();
-	/* What is left, or comes now from threads that had begun to record, is lost. */
+	/* Events that are left, or that threads are recording right now, are lost. */
 	drain_discard();
 	turn_end(clock_ns());
 	deadline = clock_ns() + linger_ns;
@@ -100,8 +100,8 @@ int flusher_start(void)
 	return err;
 }
 
-/* The flusher is in a reporter that does not return: what it would have closed is closed
- * here, and it ends when it comes back. Locked. */
+/* Called when the flusher is in a reporter that does not return. Closes here what the flusher would have closed; the
+ * flusher ends when the reporter returns. Locked. */
 static void leave_behind(pthread_t thread)
 {
 	flusher_thread_leave_behind(thread);
@@ -110,13 +110,13 @@ static void leave_behind(pthread_t thread)
 			leases_drop(&sinks[i]);
 			sink_free(&sinks[i]);
 		}
-	/* What is being filled goes to nobody, and is counted as lost. */
+	/* The block that is being filled is not sent, and is counted as lost. */
 	writer_seal(&writer_shared);
 	drain_discard();
 	error_set("telem_stop: a reporter did not return; the sinks were closed without a goodbye");
 }
 
-/* True when it is over; false: something of the program's holds it up beyond its time. Locked. */
+/* Returns whether the flusher has ended. It has not when a function of the program holds it up for too long. Locked. */
 static bool wait_for_its_end(pthread_t thread)
 {
 	uint64_t until = clock_ns() + linger_ns;

@@ -1,16 +1,16 @@
 /* flusher.h -- the life of the background thread, which drains, sums, encodes, writes and listens.
  *
- * All signals are blocked in it. It sleeps in ppoll() for as long as nobody reads. */
+ * All signals are blocked in it. It sleeps in ppoll() while no reader is there. */
 #ifndef TELEM_EMITTER_DELIVER_FLUSHER_H
 #define TELEM_EMITTER_DELIVER_FLUSHER_H
 
 #include <stdint.h>
 
-/* 0 or a negative errno. Locked. */
+/* Starts the thread. Returns 0 or a negative errno. Locked. */
 int flusher_start(void);
-/* Everything that is recorded leaves, but no later than this. Locked, but not while it waits for the
- * thread to go. */
+/* Sends everything that is recorded, for at most linger_ns, and ends the thread. Locked on entry and exit, but not
+ * while it waits for the thread. */
 void flusher_stop(uint64_t linger_ns);
-/* In the child of fork(): there is none. */
+/* In the child of fork(): there is no such thread. */
 void flusher_forget(void);
 #endif

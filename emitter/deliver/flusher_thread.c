@@ -30,7 +30,7 @@ int flusher_thread_start(void *(*run)(void *generation))
 	pthread_attr_setstacksize(&attributes, 256 << 10);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&flusher, &attributes, run, generation);
-	/* A program with much static TLS needs a stack as large as usual. */
+	/* A program with much thread-local storage needs a stack of the usual size. */
 	if (err == EINVAL)
 		err = pthread_create(&flusher, NULL, run, generation);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

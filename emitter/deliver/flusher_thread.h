@@ -1,7 +1,7 @@
-/* flusher_thread.h -- which thread the flusher is.
+/* flusher_thread.h -- which thread is the flusher.
  *
- * A flusher that hangs in one of the program's reporters is left behind: its generation is over,
- * and when it comes back it touches nothing. */
+ * When telemetry stops while the flusher hangs in one of the program's reporters, that thread is left behind: its
+ * generation is over, and when the reporter returns the thread ends without touching anything. */
 #ifndef TELEM_EMITTER_DELIVER_FLUSHER_THREAD_H
 #define TELEM_EMITTER_DELIVER_FLUSHER_THREAD_H
 
@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts run(generation) in a thread that blocks all signals. 0 or a negative errno. Locked. */
+/* Starts run(generation) in a thread that blocks all signals. Returns 0 or a negative errno. Locked. */
 int flusher_thread_start(void *(*run)(void *generation));
-/* The thread is about to be joined, or is the parent's: there is none any more. Returns whether
- * there was one, and which. */
+/* Forgets the thread, because it is about to be joined or is the parent's. Returns whether there was one, and sets
+ * *thread. */
 bool flusher_thread_take(pthread_t *thread);
-/* Nobody waits for the thread any more. Locked. */
+/* Leaves the thread behind: no thread will join it. Locked. */
 void flusher_thread_leave_behind(pthread_t thread);
-/* Was the thread of that generation left behind? Locked. */
+/* Returns whether the thread of this generation was left behind. Locked. */
 bool flusher_thread_is_left(uint64_t generation);
-/* Is the caller the flusher? For signal handlers, too. */
+/* Returns whether the calling thread is the flusher. Signal handlers may call it. */
 bool flusher_thread_is_self(void);
 uint64_t flusher_thread_cpu_ns(void);
-/* In the child of fork(): there is none. */
+/* In the child of fork(): there is no flusher. */
 void flusher_thread_forget(void);
 #endif

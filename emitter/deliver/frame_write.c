@@ -30,7 +30,8 @@ void frames_write(uint64_t now_ns)
 	uint64_t count = frames_kept();
 	struct frame_record record;
 
-	/* Frames that ended while nobody inspected are no news; gaps in their numbers show that some are missing. */
+	/* Frames that end while no viewer inspects frames are not sent. Gaps in the numbers show that they are
+	 * missing. */
 	if (!frames_are_inspected())
 		sent_count = count;
 	if (count - sent_count > LIMIT_FRAMES_KEPT)

@@ -94,7 +94,7 @@ void greet(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	struct writer writer = { .sink = sink };
 
-	/* Events that were taken before the greeting go out before it, in the books as in the stream. */
+	/* Events that were taken before the greeting are sent before it, because its books count them as taken. */
 	writer_seal(&writer_shared);
 	if (sink_state(sink) == SINK_NEW || sink_state(sink) == SINK_DUMP) {
 		sink->before = stream.taken;
@@ -107,7 +107,7 @@ void greet(struct sink *sink, uint64_t tick, uint64_t now_ns)
 		struct message message;
 		uint64_t offset = sink->recording.offset;
 
-		/* Blocks that are queued will lie before it in the file. */
+		/* Blocks that are still queued will be before it in the file. */
 		for (uint32_t i = 0; i < sink->queue_count; i++)
 			sink->recording.offset += sink->queue[(sink->queue_head + i) % SINK_QUEUE_ROOM]->length;
 		recording_index(&sink->recording, now_ns, &message);
@@ -159,11 +159,12 @@ void goodbye(struct sink *sink, uint64_t tick, uint64_t now_ns)
 	struct writer writer = { .sink = sink };
 	struct message message = { .kind = KIND_BYE };
 
-	/* A reader that lost the last figures gets them now. */
+	/* A reader that is behind has not received the last figures: it gets them now. */
 	if (sink_state(sink) == SINK_LEAVING_BEHIND)
 		greet(sink, tick, now_ns);
 	snapshot_sink(&writer, sink, tick, now_ns);
-	/* stream.taken is no part of the sum: since this sink began to leave, the stream has taken events for others. */
+	/* The sum does not use stream.taken, because the stream has taken events for other sinks since this one began
+	 * to leave. */
 	message.bye = (struct message_bye){ now_ns, sink->before + sink->taken + sink->lost, sink->before,
 					    sink->delivered, sink->dropped + sink->lost };
 	writer_message(&writer, &message, now_ns);

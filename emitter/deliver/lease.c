@@ -5,7 +5,7 @@
 #include "emitter/record/level.h"
 #include "emitter/record/site.h"
 
-/* In the order they were taken. */
+/* The leases, in the order in which they were taken. */
 static struct lease { const struct sink *sink; uint32_t site; uint8_t class_id, level; } leases[LIMIT_LEASES];
 static uint32_t lease_total;
 
@@ -22,7 +22,7 @@ static void push(void)
 			class_table.rows[leases[i].class_id].leased_level = leases[i].level;
 }
 
-/* Removes every lease that matches; site UINT32_MAX: any, of any class. */
+/* Removes every lease that matches. Site UINT32_MAX matches every site and class. */
 static bool remove_matching(const struct sink *sink, uint8_t class_id, uint32_t site)
 {
 	uint32_t kept = 0, before = lease_total;

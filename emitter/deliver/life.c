@@ -40,11 +40,11 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-static bool is_stopping;             /* the flusher is on its way out; locked */
+static bool is_stopping;             /* telem_stop() is waiting for the flusher; locked */
 
 /* ---- start ---- */
 
-/* Clock, stream, discovery, flusher. Locked. 0 or a negative errno. */
+/* Begins the clock, the stream, discovery and the flusher. Returns 0 or a negative errno. Locked. */
 static int begin(void)
 {
 	int err = shards_begin();
@@ -87,8 +87,8 @@ static void begin_in_child(void)
 	levels_apply("program");
 }
 
-/* A child of fork() forgets what its parent was about to send: at once what must not stay open,
- * the rest before its first event. */
+/* A child of fork() forgets what its parent was about to send. What must not stay open is closed at once, the rest is
+ * forgotten before the child's first event. */
 static const struct fork_hook fork_hooks[] = {
 	{ .prepare = lock_take, .parent = lock_release, .child = lock_release_in_child },
 	{ .child = not_stopping },
@@ -117,7 +117,7 @@ static void prepare_once(void)
 	is_prepared = true;
 }
 
-/* What the program and the environment say. 0 or -EINVAL. */
+/* Applies the settings of the program and of the environment. Returns 0 or -EINVAL. */
 static int configure(const struct telem_options *options, struct config *config)
 {
 	const char *environment = getauxval(AT_SECURE) ? NULL : getenv("TELEM");
@@ -134,10 +134,10 @@ static int configure(const struct telem_options *options, struct config *config)
 	return result;
 }
 
-/* The levels come into force. */
+/* Puts the levels in force. */
 static void levels_begin(void)
 {
-	/* What came and went between two runs was not counted. */
+	/* Allocations and frees between two runs were not counted. */
 	for (uint32_t i = 0; i < class_table.count; i++)
 		class_table.rows[i].was_off = settings.runs > 0 || class_table.rows[i].own_level == TELEM_OFF;
 	if (settings.runs++ > 0)
@@ -194,7 +194,7 @@ static void stop(void)
 	while (is_stopping)
 		lock_wait_flushed();
 	if (settings.is_running) {
-		/* Nothing new is recorded from here on; what is in the rings still goes out. */
+		/* From here on nothing new is recorded. What is in the rings is still sent. */
 		set_running(false);
 		is_stopping = !fork_awaits_restart();
 		levels_apply("program");
@@ -208,7 +208,7 @@ static void stop(void)
 	errno = saved;
 }
 
-/* Joining the flusher is a cancellation point, and a stop that is half done is for ever. */
+/* Joining the flusher is a cancellation point, and a stop that is cancelled in the middle could never be finished. */
 static void stop_whole(void)
 {
 	int cancel;
@@ -223,7 +223,7 @@ void telem_stop(void)
 	stop_whole();
 }
 
-/* It does not call telem_stop(), which in a plugin may be the program's copy. */
+/* In a plugin the name telem_stop may be bound to the program's copy of the library, so it is not called here. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
 	stop_whole();
@@ -272,7 +272,7 @@ int telem_sink_tcp_connect(const char *host, int port, bool control)
 }
 
 
-/* Is it there, with or without a reader, and not asked to close yet? Locked. */
+/* Returns whether the sink exists and was not asked to close yet. Locked. */
 static bool may_be_removed(int id)
 {
 	return id >= 0 && id < LIMIT_SINKS && sink_is_flushers(&sinks[id]) && !sink_is_leaving(&sinks[id]) &&
@@ -285,7 +285,7 @@ int telem_sink_remove(int id)
 
 	lock_take();
 	if (settings.is_running && may_be_removed(id)) {
-		/* Everything that was recorded up to now leaves through it first. */
+		/* The sink first sends everything that was recorded before this. */
 		sink_close_by(&sinks[id], clock_ns() + settings.options.linger_ns);
 		wake_signal();
 		while (settings.is_running && sink_close_by_ns(&sinks[id]))
@@ -301,7 +301,7 @@ int telem_sink_redirect(int id, const char *address)
 {
 	int added = telem_sink_add(address);
 
-	/* The old one goes behind a fence: the new one has been greeted by then. */
+	/* The old sink closes after a fence, because the new one has been greeted by then. */
 	if (added >= 0)
 		telem_sink_remove(id);
 	return added;

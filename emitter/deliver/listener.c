@@ -16,7 +16,7 @@ void listener_accept(struct sink *sink, uint64_t now_ns)
 		int fd = accept4(sink->in_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0) {
-			/* Without a pause, a process that is out of descriptors would spin here. */
+			/* A process that is out of file descriptors would try again and again without this pause. */
 			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
 				sink->retry_ns = now_ns + 50000000;
 			return;

@@ -1,4 +1,4 @@
-/* listener.h -- viewers that come to a listening sink. */
+/* listener.h -- accepts the viewers that connect to a listening sink. */
 #ifndef TELEM_EMITTER_DELIVER_LISTENER_H
 #define TELEM_EMITTER_DELIVER_LISTENER_H
 
@@ -6,6 +6,6 @@
 
 struct sink;
 
-/* Accepts all that wait, each as a sink of its own. The flusher, not locked. */
+/* Accepts all connections that wait, each as a sink of its own. The flusher, not locked. */
 void listener_accept(struct sink *sink, uint64_t now_ns);
 #endif

@@ -38,7 +38,7 @@ static void watch_sink(struct sink *sink, uint64_t now_ns)
 		watch(sink, sink->fd, out | in | POLLRDHUP);
 		return;
 	}
-	/* POLLERR comes unasked: the reader of a FIFO or pipe is gone. */
+	/* POLLERR need not be asked for. It says that the reader of a FIFO or pipe is gone. */
 	watch(sink, sink->is_regular ? -1 : sink->fd, out ? out : POLLRDHUP);
 	watch(sink, sink->in_fd, in);
 }
@@ -47,7 +47,7 @@ static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
 {
 	enum sink_state state = sink_state(sink);
 
-	/* What came before may have ended it. */
+	/* An event that was handled before may have ended the sink. */
 	if (!sink_is_flushers(sink) || state == SINK_OVER)
 		return;
 	if (state == SINK_CONNECTING && fd == sink->fd) {

@@ -8,7 +8,7 @@
 
 #define BLOCKS_A_STEP 64u
 
-/* Mapped in steps; a step goes back when all its blocks are free and others are too. */
+/* Blocks are mapped in steps. A step is unmapped when all its blocks are free, and other steps have free ones, too. */
 struct step {
 	struct step *next;
 	uint32_t used_count;

@@ -1,7 +1,7 @@
-/* pool.h -- the memory of blocks: what is being filled, and what waits for readers.
+/* pool.h -- the memory of blocks that are being filled or wait for readers.
  *
- * A block goes back when its last reference is given up, and its events count as delivered if any
- * reader's kernel took it whole. The flusher, or locked while the flusher is not there. */
+ * A block is freed when its last reference is given up. Its events count as delivered if the kernel took the whole
+ * block for at least one reader. Called by the flusher, or locked while there is no flusher. */
 #ifndef TELEM_EMITTER_DELIVER_POOL_H
 #define TELEM_EMITTER_DELIVER_POOL_H
 
@@ -18,12 +18,12 @@ struct block_buffer {
 	uint8_t bytes[LIMIT_BLOCK_BYTES];
 };
 
-/* Empty, with one reference; NULL: no memory. */
+/* Returns an empty block with one reference; NULL when memory is out. */
 struct block_buffer *pool_take(void);
 /* Gives up a reference. */
 void pool_release(struct block_buffer *block);
-/* Unmaps pages of blocks that nobody needs, when a slow reader has left. */
+/* Unmaps blocks that are not needed any more, after a slow reader has gone. */
 void pool_trim(void);
-/* In the child of fork(): all blocks are free. */
+/* In the child of fork(): frees all blocks. */
 void pool_forget(void);
 #endif

@@ -26,7 +26,7 @@ int telem_reporter_remove(const char *path)
 	was_there = reporter && reporter->function;
 	if (was_there)
 		reporter->function = NULL;
-	/* Waits until it is not being asked any more, unless it removes itself. */
+	/* Waits until the reporter is not being asked any more, unless it is the reporter that removes itself. */
 	while (was_there && __atomic_load_n(&being_asked, __ATOMIC_ACQUIRE) == reporter &&
 	       !pthread_equal(asking_thread, pthread_self()))
 		lock_pause();
@@ -50,8 +50,8 @@ bool reporter_is_asked_by(pthread_t thread)
 	return being_asked && pthread_equal(asking_thread, thread);
 }
 
-/* Asks one, and adds the bytes of the heap that it claims. Not locked, for it is the program's code. False: the program
- * has stopped meanwhile, and this thread was left behind. */
+/* Asks one reporter, and adds the bytes of the heap that it accounts for. Not locked, because it runs code of the
+ * program. Returns false when telemetry has stopped meanwhile, and this thread was left behind. */
 static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_bytes, bool *claims_heap)
 {
 	enum telem_reporter_kind kind;
@@ -63,7 +63,7 @@ static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_by
 	lock_take();
 	function = reporter->function;
 	arg = function == reporter_provides ? reporter : reporter->arg;
-	/* A provider has no site of its own: the places in it have levels. */
+	/* A provider has no site of its own. The values that it reports have sites, with levels. */
 	if (function != reporter_provides && telem_level_(&reporter->site) == TELEM_OFF)
 		function = NULL;
 	kind = reporter->kind;
@@ -78,7 +78,7 @@ static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_by
 	is_good = function(arg, &value) == 0;
 	lock_take();
 	is_left = flusher_thread_is_left(generation);
-	if (pthread_equal(asking_thread, pthread_self()))       /* a flusher that came later may be asking by now */
+	if (pthread_equal(asking_thread, pthread_self()))       /* a later flusher may already be asking */
 		__atomic_store_n(&being_asked, NULL, __ATOMIC_RELEASE);
 	lock_release();
 	if (is_left)
@@ -118,7 +118,7 @@ bool reporters_ask(uint64_t generation)
 	for (reporter = first; reporter; reporter = reporter->next)
 		if (!ask(reporter, generation, &heap_bytes, &has_heap))
 			return false;
-	/* A value below 0 says that they claim more than there is. */
+	/* A negative value says that reporters account for more bytes than malloc() has given out. */
 	if (has_heap)
 		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"),
 		    report_malloc_allocated() - heap_bytes);

@@ -1,5 +1,5 @@
-/* report.h -- values that the program is asked for: at each tick, by the flusher, while somebody
- * reads. Each is a gauge of class report, under its path. */
+/* report.h -- asks the program for values: at each tick, in the flusher, while a reader is there. Each value is a gauge
+ * of class report, named by its path. */
 #ifndef TELEM_EMITTER_DELIVER_REPORT_H
 #define TELEM_EMITTER_DELIVER_REPORT_H
 
@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Asks them all. The flusher, before a tick; not locked. False: the thread of that generation was left
- * behind meanwhile, and must go without touching anything. */
+/* Asks all reporters, before a tick. The flusher, not locked. Returns false when the thread of that generation was left
+ * behind meanwhile: it must end without touching anything. */
 bool reporters_ask(uint64_t generation);
-/* Is one being asked now, by this thread? Locked. */
+/* Returns whether this thread is asking a reporter now. Locked. */
 bool reporter_is_asked_by(pthread_t thread);
-/* In the child of fork(). */
+/* In the child of fork(): starts anew. */
 void reporters_forget(void);
 #endif

@@ -14,10 +14,10 @@
 #include "emitter/core/procfs.h"
 #include "emitter/deliver/reporter.h"
 
-/* The paths of these are known only once they are looked for; atomic. */
+/* Whether these are wanted, whose paths are known only when they are asked; atomic. */
 static bool wants_threads, wants_costs;
 
-/* mallinfo2() walks all free lists, so it is called once a round. */
+/* mallinfo2() walks all free lists, so it is called once a round and its result is used for all values. */
 static uint64_t round_now;
 
 static const struct mallinfo2 *malloc_info_now(void)
@@ -61,7 +61,7 @@ int telem_report_malloc(void)
 	return result;
 }
 
-/* A line "Key:  123 kB" of a file in /proc/self. */
+/* Reads the value of a line "Key:  123 kB" in a file of /proc/self. */
 static int proc_bytes(const char *path, const char *key, int64_t *value)
 {
 	char text[4096];
@@ -91,7 +91,7 @@ static int report_fds(void *arg, int64_t *value)
 	(void)arg;
 	if (!dir)
 		return -1;
-	for (*value = -3; readdir(dir); ++*value)       /* ., .. and the directory itself */
+	for (*value = -3; readdir(dir); ++*value)       /* without ., .. and the descriptor of the directory itself */
 		;
 	closedir(dir);
 	return 0;
@@ -148,7 +148,7 @@ static void name_of(const char *tid, char name[16])
 		name[strcspn(name, "\n")] = '\0';
 }
 
-/* Threads of one name are one figure; beyond so many threads, or names ever: the others. */
+/* Threads of the same name are one figure. Threads beyond the limits of threads and names are the figure "(others)". */
 static void say_threads(void)
 {
 	static struct spent spent[THREAD_NAMES + 1];
@@ -167,7 +167,7 @@ static void say_threads(void)
 		uint32_t at;
 		char name[16] = "";
 
-		/* The clock of a thread, as the kernel numbers them. */
+		/* This is how the kernel numbers the clock of a thread. */
 		if (tid <= 0 || clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &time) < 0)
 			continue;
 		if (threads++ < THREADS_A_ROUND)

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* A new round: says what has no single path. The flusher, not locked. */
+/* Begins a new round, and reports the values whose paths are not fixed. The flusher, not locked. */
 void report_own(void);
-/* Bytes that malloc() has given out. */
+/* Returns how many bytes malloc() has given out. */
 int64_t report_malloc_allocated(void);
 #endif

@@ -36,7 +36,7 @@ static int add(struct telem_class *cls, const char *path, enum telem_reporter_ki
 
 	if (reporter && reporter->function)
 		return -EEXIST;
-	/* A reporter in another unit is another gauge. */
+	/* A reporter with another unit is another gauge. */
 	if (reporter && reporter->site.unit != unit)
 		reporter = NULL;
 	if (!reporter) {
@@ -117,7 +117,7 @@ void reporter_say(struct telem_class *cls, const char *path, enum telem_unit uni
 	if (!reporter_find(path))
 		add(cls ? cls : &telem_class_reports_, path, TELEM_REPORT_OTHER, unit, repeat, NULL);
 	reporter = reporter_find(path);
-	/* A reporter of the program's own keeps its path. */
+	/* The path may belong to a reporter of the program, which is not replaced. */
 	if (reporter && reporter->function == repeat) {
 		reporter->arg = &reporter->said;
 		reporter->said = value;

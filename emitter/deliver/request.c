@@ -20,9 +20,9 @@
 
 static const char denied[] = "this way is for looking only; use the Unix socket, or start the program with ,control";
 
-/* ---- the handlers: locked; *text goes with the answer ---- */
+/* ---- the handlers: called locked; *text is sent with the answer ---- */
 
-/* Gives the level back, persists it, or leases it. class_id: the site's, if site is one. */
+/* Leases a level, persists it, or gives it back. class_id is that of the site when site is not 0. */
 static enum ack_code change_level(struct sink *sink, uint8_t class_id, uint32_t site, uint64_t level, bool persist,
 				  const char **text)
 {
@@ -126,7 +126,7 @@ static enum ack_code answer_ring(struct sink *sink, const struct message *messag
 static enum ack_code answer_policy(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
 	(void)sink, (void)now_ns;
-	/* Making a program wait is its owner's to choose. */
+	/* Only the program's owner may choose a policy that makes its threads wait. */
 	if (message->policy.policy == TELEM_BLOCK) {
 		*text = "only the program itself may choose to wait";
 		return ACK_DENIED;
@@ -206,20 +206,20 @@ static enum ack_code answer_watch(struct sink *sink, const struct message *messa
 static enum ack_code answer_dump(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
 	static uint64_t latest_ns;
-	static char path[LIMIT_PATH_BYTES];  /* *text may point to it */
+	static char path[LIMIT_PATH_BYTES];  /* static, because *text may point to it */
 	const struct text *asked = &message->dump.reason;
 	char reason[LIMIT_NAME_BYTES];
 	int result;
 
 	(void)sink;
-	/* Each holds up the stream for a while, and takes room on somebody's disk. */
+	/* A dump delays the stream and takes room on the disk, so there is a pause between two. */
 	if (latest_ns && now_ns - latest_ns < DUMP_PAUSE_NS) {
 		*text = "there was one within these 5 s";
 		return ACK_LIMIT;
 	}
 	latest_ns = now_ns;
 	snprintf(reason, sizeof reason, "%.*s", (int)asked->length, asked->bytes ? asked->bytes : "");
-	/* Writing one takes its time, and takes the lock itself. */
+	/* Writing a dump takes long, and takes the lock itself. */
 	lock_release();
 	result = dump_write(reason, path, now_ns);
 	lock_take();
@@ -229,7 +229,7 @@ static enum ack_code answer_dump(struct sink *sink, const struct message *messag
 
 enum { HELD_ROWS = 64 };
 
-/* A task's sampled allocations that live. */
+/* Answers with the sampled allocations of a task that are not yet freed. */
 static enum ack_code answer_held(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
 	const struct message_ask_held *request = &message->ask_held;
@@ -287,7 +287,7 @@ static enum ack_code answer(struct sink *sink, const struct message *message, co
 		*text = denied;
 		return ACK_DENIED;
 	}
-	/* A FIFO's control way is open while nobody reads: a lease would have no end. */
+	/* Requests can come by PATH.ctl of a FIFO that has no reader. A lease would then never end. */
 	if (!sink_has_reader(sink)) {
 		*text = "nobody reads the stream";
 		return ACK_DENIED;
@@ -317,7 +317,7 @@ bool request_is_heard(struct sink *sink, uint64_t now_ns)
 	return sink->request_count < LIMIT_REQUESTS_PER_S;
 }
 
-/* False: what came is no request. */
+/* Returns false when the bytes are not a request. */
 static bool take_requests(struct sink *sink, const uint8_t *bytes, size_t count, uint64_t now_ns)
 {
 	if (!sink->decoder) {

@@ -1,4 +1,4 @@
-/* request.h -- what a viewer asks: the rows of requests.def, and their answers. */
+/* request.h -- reads the requests of viewers, the rows of requests.def, and answers them. */
 #ifndef TELEM_EMITTER_DELIVER_REQUEST_H
 #define TELEM_EMITTER_DELIVER_REQUEST_H
 
@@ -7,10 +7,10 @@
 
 struct sink;
 
-/* CLOSED: the viewer's end is, or the way is broken. */
+/* CLOSED: the viewer has closed the connection, or it is broken. NONSENSE: the bytes are not a request. */
 enum request_result { REQUEST_FINE, REQUEST_CLOSED, REQUEST_NONSENSE };
-/* Reads what a viewer asks, and answers: not more requests at once than in a second. The flusher. */
+/* Reads the requests of a viewer and answers them, at most as many as it may send in a second. The flusher. */
 enum request_result request_read(struct sink *sink, int fd, uint64_t now_ns);
-/* May it ask now? A viewer that asks too much is heard again in its next second. */
+/* Returns whether requests of this viewer are read now. A viewer that sends too many must wait for its next second. */
 bool request_is_heard(struct sink *sink, uint64_t now_ns);
 #endif

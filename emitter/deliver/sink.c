@@ -73,7 +73,7 @@ int sink_open(const char *address)
 		return state;
 	}
 	sink_opened(sink, (enum sink_state)state);
-	/* What ends before the flusher has had its first turn is for this sink, too. */
+	/* Events and ended tasks from before the flusher's next turn are for this sink, too. */
 	if (state == SINK_NEW)
 		__atomic_store_n(&settings.coarse_ticks, clock_ticks(), __ATOMIC_RELAXED);
 	wake_signal();

@@ -12,25 +12,25 @@ struct sink;
 struct sink_scheme {
 	const char *name;            /* of the address, before the colon */
 	const char *help;            /* the whole address, for the error that lists all kinds */
-	/* Opens what follows the colon. Returns the state the sink is in then: SINK_NEW with fd set,
-	 * SINK_WAITING, or SINK_LISTENING with in_fd set; or a negative errno, and sets why when that
-	 * says too little. Locked. */
+	/* Opens what follows the colon. Returns the new state of the sink: SINK_NEW with fd set, SINK_WAITING, or
+	 * SINK_LISTENING with in_fd set. On failure it returns a negative errno, and sets why when the errno does not
+	 * explain enough. Locked. */
 	int (*open)(struct sink *sink, const char *rest);
-	/* Of a sink that waits, retry_ns has come: tries again. Of one that connects, poll() has
-	 * something to say. NULL: its reader does not come back. */
+	/* Tries to open a waiting sink again, because retry_ns has come; or continues to connect, because poll() has
+	 * reported fd. NULL when a reader that has gone cannot come back. */
 	void (*retry)(struct sink *sink, uint64_t now_ns);
-	/* Of a sink that listens: prepares a connection; false: it is refused. */
+	/* Prepares a connection that a listening sink has accepted. Returns false to refuse it. */
 	bool (*accept)(int fd);
-	/* Requests have come by in_fd, which is not fd. */
+	/* Reads requests from in_fd, when that is not fd. */
 	void (*control)(struct sink *sink, uint64_t now_ns);
-	/* Undoes open(), but for the file descriptors. */
+	/* Undoes open(), except that the caller closes the file descriptors. */
 	void (*close)(struct sink *sink);
 };
 
-/* The kinds that other code names. */
+/* The kinds that other code refers to by name. */
 extern const struct sink_scheme sink_unix __attribute__((visibility("hidden")));
 extern const struct sink_scheme sink_file __attribute__((visibility("hidden")));
 
-/* Opens a sink by its address; an id or a negative errno, the reason is in telem_error(). Locked. */
+/* Opens a sink by its address. Returns its id, or a negative errno and sets telem_error(). Locked. */
 int sink_open(const char *address);
 #endif

@@ -6,7 +6,7 @@
 
 struct sink;
 
-/* Takes the text after "scheme:" up to a comma as the sink's path. control: whether the option
- * ",control" stands there; NULL where the scheme has no option. 0 or -EINVAL. */
+/* Takes the text after "scheme:" up to a comma as the sink's path. *control is whether the option ",control" follows;
+ * control is NULL when the scheme has no option. Returns 0 or -EINVAL. */
 int sink_address(struct sink *sink, const char *rest, bool *control);
 #endif

@@ -11,8 +11,8 @@
 #include "emitter/deliver/sink_address.h"
 #include "emitter/deliver/sink_state.h"
 
-/* Opens a FIFO of this user or root, made with mode 0600 when there is none. Others may not write
- * to one that requests come by. */
+/* Opens a FIFO of this user or of root. When there is none, it is made with mode 0600. A FIFO for requests must not be
+ * writable for other users. */
 static int open_one(struct sink *sink, const char *path, int flags, bool *made)
 {
 	struct stat st;
@@ -50,7 +50,7 @@ static void try_open(struct sink *sink, uint64_t now_ns)
 		sink->fd = fd;
 		sink_ready(sink);
 	} else {
-		/* ENXIO says that nobody reads. Any other reason may pass, too. */
+		/* ENXIO says that the FIFO has no reader. Other errors may pass as well. */
 		sink_retry_later(sink, now_ns);
 	}
 }
@@ -67,7 +67,7 @@ static int open_fifo(struct sink *sink, const char *rest)
 	if (fd < 0 && fd != -ENXIO)
 		return fd;
 	snprintf(control_path, sizeof control_path, "%s.ctl", sink->path);
-	/* It is opened for reading and writing, so that it never ends while viewers come and go. */
+	/* It is opened for reading and writing, so that read() never reports its end while viewers come and go. */
 	sink->in_fd = open_one(sink, control_path, O_RDWR, &sink->made_path);
 	if (sink->in_fd < 0)
 		sink->in_fd = -1;
@@ -81,7 +81,7 @@ static int open_fifo(struct sink *sink, const char *rest)
 
 static void control(struct sink *sink, uint64_t now_ns)
 {
-	/* Requests come whole, each in one write; nonsense costs only what came with it. */
+	/* Each request comes in one write, so bytes that are not a request do not affect later requests. */
 	if (request_read(sink, sink->in_fd, now_ns) == REQUEST_NONSENSE && sink->decoder)
 		decoder_reset(sink->decoder);
 }

@@ -10,7 +10,7 @@
 #include "emitter/deliver/sink_state.h"
 #include "emitter/deliver/stream.h"
 
-/* The first block leaves the queue. */
+/* Removes the first block from the queue. */
 static void take_first(struct sink *sink)
 {
 	pool_release(sink->queue[sink->queue_head]);
@@ -42,8 +42,8 @@ void queue_drop(struct sink *sink)
 	sink->written = 0;
 }
 
-/* A FIFO or pipe without a reader raises SIGPIPE, which is blocked in this thread: it is taken
- * away, so that nothing stays pending. */
+/* Writing to a FIFO or pipe without a reader raises SIGPIPE, which is blocked in this thread. Takes the signal, so that
+ * it does not stay pending. */
 static void take_sigpipe(void)
 {
 	sigset_t set;

@@ -19,8 +19,8 @@ uint32_t sinks_attended;
 
 enum change { CONNECTS, READY, GREETED, LOST, GONE, LEAVES, SAID_BYE, CHANGE_COUNT };
 
-/* SINK_FREE: it does not happen. Of GONE, what is SINK_OVER here is SINK_WAITING for a sink that
- * can try again and need not go. */
+/* The next state for each change and state. SINK_FREE means that the change cannot happen in this state. After the
+ * change GONE a sink that can try again, and was not asked to close, is SINK_WAITING instead of SINK_OVER. */
 static const uint8_t next_state[CHANGE_COUNT][SINK_STATE_COUNT] = {
 	[CONNECTS] = { [SINK_WAITING] = SINK_CONNECTING },
 	[READY] = { [SINK_WAITING] = SINK_NEW, [SINK_CONNECTING] = SINK_NEW },
@@ -91,7 +91,7 @@ struct sink *sink_new(int parent)
 
 		if (sink_state(sink) != SINK_FREE)
 			continue;
-		/* All but the state, at which the flusher looks without the lock. */
+		/* The state is not cleared, because the flusher reads it without the lock. */
 		memset(&sink->scheme, 0, sizeof *sink - offsetof(struct sink, scheme));
 		set_state(sink, SINK_OPENING);
 		sink->id = i;
@@ -193,7 +193,7 @@ void sink_push(struct sink *sink, struct block_buffer *block, bool is_private)
 {
 	if (!is_private)
 		sink->taken += block->event_count;
-	/* One that is behind gets nothing but its next greeting. */
+	/* A sink that is behind gets only its next greeting. */
 	if (is_private ? queue_push(sink, block, SINK_QUEUE_ROOM)
 		       : sink_state(sink) != SINK_BEHIND && queue_push(sink, block, LIMIT_QUEUE_BLOCKS))
 		return;
@@ -213,7 +213,7 @@ void sink_write(struct sink *sink, uint64_t now_ns)
 		sink_gone(sink, now_ns);
 		break;
 	case QUEUE_DISK_FULL:
-		/* The file is a good recording up to its last whole block; writing is tried again later. */
+		/* The file stays a good recording up to its last whole block. Writing is tried again later. */
 		queue_drop(sink);
 		sink->retry_ns = now_ns + 1000000000;
 		happens(sink, LOST);

@@ -1,5 +1,5 @@
-/* sink_tcp.c -- TCP, listening on loopback or connecting. There is no token, so only this machine
- * may connect, and levels are set only where the program says so. */
+/* sink_tcp.c -- TCP, listening on loopback or connecting. Viewers do not identify themselves, so only this machine may
+ * connect, and levels are set only where the program allows it. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 #include "emitter/deliver/sink_address.h"
 #include "emitter/deliver/sink_state.h"
 
-/* Bounds the kernel's queue, and makes the kernel notice a cut line within seconds. */
+/* Bounds the kernel's buffer, and makes the kernel detect a broken connection within 5 s. */
 static bool prepare(int fd)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(unsigned){ 5000 }, sizeof(unsigned));
@@ -28,7 +28,7 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* Reads the sink's HOST:PORT or [V6]:PORT: numbers, or localhost, because looking names up would block. */
+/* Reads the sink's HOST:PORT or [V6]:PORT. HOST must be numeric or localhost, because looking up a name could block. */
 static int parse(struct sink *sink, union address *address, socklen_t *length)
 {
 	char host_port[LIMIT_PATH_BYTES], *colon, *host = host_port, *end;
@@ -120,7 +120,7 @@ static void connected(struct sink *sink)
 	sink_ready(sink);
 }
 
-/* Called again when poll() says that a connection under way was made or refused. */
+/* Begins to connect. Called again when poll() says that the connection was made or refused. */
 static void try_connect(struct sink *sink, uint64_t now_ns)
 {
 	union address address;

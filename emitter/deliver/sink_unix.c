@@ -8,7 +8,7 @@
 #include "emitter/deliver/sink_state.h"
 #include "emitter/deliver/unix_socket.h"
 
-/* The viewer is of this user or root, as the kernel says. */
+/* Returns whether the viewer is a process of this user or of root, which the kernel tells. */
 static bool peer_is_trusted(int fd)
 {
 	struct ucred peer;

@@ -17,7 +17,7 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-/* Rows a message: five numbers of at most nine bytes each, or two. */
+/* So many rows fit into a message: a row is five numbers of at most nine bytes. */
 #define ROWS_A_MESSAGE 64u
 #define PAIRS_A_MESSAGE 200u
 
@@ -57,7 +57,7 @@ static void rows_add(struct rows *rows, const uint64_t *numbers, uint32_t count)
 static void cell_add(struct telem_cell *into, const struct telem_cell *cell, const struct site_entry *site)
 {
 	if (site_kind_is_timed(site->kind)) {
-		/* A cell of the shared shard has no extremes. */
+		/* A cell of the shared shard has no minimum and maximum. */
 		if (cell->count && (cell->max || cell->sum == 0) && (into->count == 0 || cell->min < into->min))
 			into->min = cell->min;
 		if (cell->max > into->max)
@@ -76,13 +76,13 @@ static uint64_t mix(uint64_t print, uint64_t figure)
 	return print ^ print >> 32;
 }
 
-/* Two different states of a cell have the same fingerprint once in 2^64; 0: nothing was ever counted. */
+/* Returns 0 for a cell in which nothing was ever counted. Two other states have the same fingerprint once in 2^64. */
 static uint64_t fingerprint(const struct telem_cell *cell)
 {
 	return mix(mix(mix(mix(0, cell->count), cell->sum), cell->min), cell->max);
 }
 
-/* Sums one site over the shards of a task. Of a gauge that is set, only the shard that set it last counts. */
+/* Sums one site over the shards of a task. A gauge that is set has the value of the shard that set it last. */
 static bool task_cell(const struct task *task, uint32_t id, bool everything, struct telem_cell *out)
 {
 	const struct site_entry *site = &site_table.rows[id];
@@ -104,7 +104,7 @@ static bool task_cell(const struct task *task, uint32_t id, bool everything, str
 			shard->previous[id] = now;
 		if (is_set_gauge && shard->id == owner)
 			totals[id].sum = cell.sum;
-		/* The newest shard comes first; what it says of a gauge is the latest. */
+		/* The newest shard comes first, and has the latest value of a gauge. */
 		if (is_set_gauge && out->count > 0)
 			cell.sum = 0;
 		cell_add(out, &cell, site);
@@ -172,7 +172,7 @@ static void asked_add(struct site_entry *site, struct telem_cell *total, uint8_t
 		site->previous_asked_count = site->asked_count;
 }
 
-/* Bit 0 of is_changed: of the whole program; bit 1: of the task at hand. */
+/* Bit 0 of is_changed is for the whole program, bit 1 for the task that is being written. */
 static void values_write(struct writer *writer, uint64_t tick, bool everything, uint64_t now_ns)
 {
 	struct rows rows = { .writer = writer, .tick = tick, .now_ns = now_ns, .kind = KIND_VALUES };
@@ -238,7 +238,7 @@ static void task_books(const struct task *task, struct book books[LIMIT_CLASSES]
 		}
 }
 
-/* Adds what a shard's events of a site have cost. Of spans that are sampled, most were only counted. */
+/* Adds what a shard's events of a site have cost. Most spans that are sampled were only counted, not timed. */
 static void tally_cell(struct tally *tally, const struct telem_cell *cell, const struct site_entry *site)
 {
 	struct telem_cell now = cell_read(cell, site->kind);
@@ -314,7 +314,7 @@ static void books_write(struct writer *writer, uint64_t tick, bool everything, u
 	}
 	rows.task = TASK_ALL;
 	books_rows(&rows, all);
-	/* A reader that joins must also learn that nothing came before. */
+	/* Empty books tell a reader that joins that no events came before. */
 	if (everything && !has_rows(all)) {
 		struct message none = { .kind = KIND_BOOKS, .books = { tick, TASK_ALL, { rows.numbers, 0 } } };
 

@@ -10,18 +10,18 @@
 struct writer;
 struct sink;
 
-/* VALUES, BUCKETS, BOOKS, and SNAPSHOT that closes the tick: everything, or what changed
- * since the last time that it was not everything. */
+/* Writes VALUES, BUCKETS, BOOKS, and SNAPSHOT, which ends the tick. Writes everything, or else what has changed since
+ * the previous call with everything false. */
 void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, bool everything, uint64_t now_ns);
-/* The books of one sink. */
+/* Writes the books of one sink. */
 void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint64_t now_ns);
-/* Events at level all so far, those of them that never reached a block, and those that did:
- * of each class ... */
+/* The events at level all so far, those of them that never reached a block, and those that did. The first function
+ * returns them of each class. */
 struct book { uint64_t emitted, dropped, taken; };
 void snapshot_books(struct book books[LIMIT_CLASSES]);
-/* What each class's events have cost the program, by the prices of record/price.c. */
+/* Returns what each class's events have cost the program, by the prices of record/price.c. */
 struct tally { uint64_t events, cost_ps, emitted, dropped; };
 void snapshot_tallies(struct tally tallies[LIMIT_CLASSES]);
-/* ... and of all. */
+/* Returns emitted and dropped of all classes. */
 void snapshot_totals(uint64_t *emitted, uint64_t *dropped);
 #endif

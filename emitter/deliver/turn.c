@@ -21,10 +21,10 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-#define DRAIN_NS_MAX 10000000u       /* a flusher that comes more often slows the producer: cache lines bounce */
+#define DRAIN_NS_MAX 10000000u       /* draining more often slows the producer: cache lines bounce */
 #define DRAIN_NS_MIN 500000u
 
-/* The flusher's alone. */
+/* Only the flusher uses this. */
 static struct {
 	bool has_reader;
 	uint64_t drain_ns, next_drain_ns, drains, drained_ticks;
@@ -56,7 +56,7 @@ static void write_sinks(uint64_t now_ns)
 
 /* ---- draining ---- */
 
-/* A ring that is half full at a visit makes the next visit come sooner. */
+/* When a ring is half full, the next drain comes sooner. */
 static void pace_drains(uint64_t fullest_permille, uint64_t now_ns)
 {
 	if (fullest_permille > 500)
@@ -68,8 +68,8 @@ static void pace_drains(uint64_t fullest_permille, uint64_t now_ns)
 	now.next_drain_ns = now_ns + now.drain_ns;
 }
 
-/* Takes what is in the rings now, ring by ring and piece by piece, so that sinks are written
- * and threads that wait for the lock get it in between. */
+/* Takes what is in the rings now, in pieces. Between two pieces sinks are written, and threads that wait for the lock
+ * get it. */
 static void drain_all(uint64_t now_ns)
 {
 	uint64_t fullest_permille = 0;
@@ -83,7 +83,8 @@ static void drain_all(uint64_t now_ns)
 		while (waiting > 0) {
 			uint64_t done;
 
-			/* Before anything is taken: what was emitted once a sink was there is for it, too. */
+			/* New sinks are greeted before anything is taken, because events that were recorded since they
+			 * came are for them. */
 			greet_new(now.tick, now_ns);
 			greet_news(now_ns);
 			done = drain(thread, waiting < DRAIN_BYTES ? waiting : DRAIN_BYTES, now_ns, false);
@@ -98,7 +99,7 @@ static void drain_all(uint64_t now_ns)
 	pace_drains(fullest_permille, now_ns);
 }
 
-/* A task leaves when every ring has been drained since the last thread left it. */
+/* Returns whether every ring has been drained since the last thread left the task, which can then be recycled. */
 static bool may_leave(struct task *task)
 {
 	if (!task->has_ended || task->shards)
@@ -108,7 +109,7 @@ static bool may_leave(struct task *task)
 	return !settings_is_heard() || now.drains >= task->gone_at;
 }
 
-/* Threads that ended leave when their rings are empty. Locked. */
+/* Frees the state of threads that ended and whose rings are empty. Locked. */
 static void retire_ended(uint64_t now_ns)
 {
 	struct task *task, *next;
@@ -180,22 +181,22 @@ void turn_end(uint64_t now_ns)
 
 /* ---- the turn ---- */
 
-/* When what is being filled leaves, full or not. */
+/* Returns when the block that is being filled must be sent, even if it is not full. */
 static uint64_t block_due_ns(void)
 {
 	return writer_shared.opened_ns + __atomic_load_n(&settings.flush_ns, __ATOMIC_RELAXED);
 }
 
-/* A reader is there: it, and all that are due, are greeted. Locked. */
+/* Called while a reader is there: greets it and all other sinks that are due. Locked. */
 static void attend(uint64_t now_ns)
 {
-	/* Stamps have 48 bits: what waited for half of their range would be dated wrongly. */
+	/* Stamps have 48 bits, so events that have waited for half of that range would get a wrong time. */
 	if (clock_ticks() - now.drained_ticks > 1ull << (RING_TIME_BITS - 1))
 		drain_discard();
 	now.drained_ticks = clock_ticks();
 	greet_due(now.tick, now_ns);
 	now.tick_ns = tick_interval();
-	/* For the first reader its greeting was the first tick. */
+	/* The greeting of the first reader was also its first tick. */
 	if (!now.has_reader)
 		now.previous_tick_ns = now_ns;
 	if (!now.has_reader || now.next_tick_ns > now_ns + now.tick_ns)
@@ -207,7 +208,7 @@ bool turn(uint64_t now_ns, uint64_t generation, bool is_last)
 	bool has_reader, begins, fence, is_due, leaves;
 	uint64_t closing;
 
-	/* All under one lock: what is to be closed, or flushed, has been counted. */
+	/* The lock is held for all of this, so that everything recorded before a close or flush is counted. */
 	lock_take();
 	sinks_attended = sinks_with_reader();
 	has_reader = sinks_attended > 0;

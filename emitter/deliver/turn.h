@@ -1,8 +1,7 @@
 /* turn.h -- one turn of the flusher: drain, greet, sum, encode, write.
  *
- * Rings are drained every 0.5 to 10 ms while anything is at level all; sums go out at the tick,
- * once a second unless a viewer asks for another interval. All calls by the flusher, not locked
- * unless they say so. */
+ * Rings are drained every 0.5 to 10 ms while any site is at level all. Sums are sent at the tick, once a second
+ * unless a viewer asks for another interval. The flusher calls all of this, not locked unless a comment says so. */
 #ifndef TELEM_EMITTER_DELIVER_TURN_H
 #define TELEM_EMITTER_DELIVER_TURN_H
 
@@ -10,15 +9,15 @@
 #include <stdint.h>
 
 void turn_begin(uint64_t now_ns);
-/* All of it. False: the thread of that generation was left behind in a reporter, and must go
- * without touching anything. is_last: everything leaves now, due or not. */
+/* Does one turn. With is_last everything is sent, due or not. Returns false when the thread of this generation was left
+ * behind in a reporter: it must end without touching anything. */
 bool turn(uint64_t now_ns, uint64_t generation, bool is_last);
-/* A part of it, from within a task that takes long. */
+/* Does the urgent part of a turn. Called in the middle of work that takes long. */
 void turn_meanwhile(void);
-/* The last figures, with nothing on its way any more. Locked. */
+/* Writes the last figures, when all events have been taken. Locked. */
 void turn_end(uint64_t now_ns);
-/* When something is due without being woken; UINT64_MAX: never. */
+/* Returns when the next turn is due even if nothing wakes the flusher; UINT64_MAX when none is. */
 uint64_t turn_due_ns(void);
-/* The number of the latest tick. */
+/* Returns the number of the latest tick. */
 uint64_t turn_tick(void);
 #endif

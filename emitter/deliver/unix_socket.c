@@ -16,7 +16,7 @@ static int address_of(const char *path, struct sockaddr_un *address)
 	return 0;
 }
 
-/* Does somebody listen at path? 1: yes, and *pid is who, or 0; 0: no; or a negative errno. */
+/* Returns 1 when a process listens there, with its PID or 0 in *pid; 0 when none listens; or a negative errno. */
 static int listener_of(const struct sockaddr_un *address, pid_t *pid)
 {
 	struct ucred peer = { 0 };
@@ -38,7 +38,7 @@ static int listener_of(const struct sockaddr_un *address, pid_t *pid)
 	return result;
 }
 
-/* Removes a socket that nobody listens on, if it is of this user. */
+/* Removes a socket on which no process listens, if it belongs to this user. */
 static int remove_stale(const char *path)
 {
 	struct stat st;
@@ -67,7 +67,7 @@ int unix_listen(const char *path)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* The rights are set before bind(), which makes the file with them, whatever the umask. */
+	/* The mode is set before bind(), which makes the file with it, whatever the umask is. */
 	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 16) < 0) {
 		err = -errno;
 		close(fd);

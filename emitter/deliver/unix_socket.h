@@ -1,10 +1,10 @@
-/* unix_socket.h -- listening Unix sockets, and those that a dead process has left behind. */
+/* unix_socket.h -- makes listening Unix sockets, and removes those that a dead process has left behind. */
 #ifndef TELEM_EMITTER_DELIVER_UNIX_SOCKET_H
 #define TELEM_EMITTER_DELIVER_UNIX_SOCKET_H
 
-/* A listening socket at path, mode 0600; a stale one of this user is removed first. -EADDRINUSE:
- * somebody listens there; -EBUSY: this very process does. */
+/* Returns a socket with mode 0600 that listens at path. A stale socket of this user is removed first. Returns
+ * -EADDRINUSE when another process listens there, -EBUSY when this process does, or another negative errno. */
 int unix_listen(const char *path);
-/* Removes a socket of this user's that nobody listens on. */
+/* Removes a socket of this user on which no process listens. */
 void unix_remove_dead(const char *path);
 #endif

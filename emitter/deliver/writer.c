@@ -79,8 +79,8 @@ bool writer_event(struct writer *writer, int task, uint64_t seq, uint32_t site, 
 {
 	bool wide = value >> 32;
 
-	/* batch_add() also refuses a time before the batch's base, of a coarse stamp or of another thread
-	 * in this task. */
+	/* batch_add() also refuses a time before the batch's base, which a coarse stamp or another thread of this task
+	 * may have. */
 	if (__builtin_expect(writer->has_batch && writer->batch_task == task, 1) &&
 	    batch_add(&writer->batch, site, time_ns, value))
 		return true;

@@ -1,7 +1,7 @@
-/* writer.h -- messages into blocks, blocks to sinks. The flusher's alone.
+/* writer.h -- puts messages into blocks, and blocks into the queues of sinks. Only the flusher uses it.
  *
- * The shared writer's blocks go to every sink that streams, the same bytes to each; a private
- * writer's go to one. */
+ * The blocks of the shared writer go to every sink that streams, with the same bytes for each. Those of a private
+ * writer go to one sink. */
 #ifndef TELEM_EMITTER_DELIVER_WRITER_H
 #define TELEM_EMITTER_DELIVER_WRITER_H
 
@@ -14,8 +14,8 @@
 struct sink;
 
 struct writer {
-	struct sink *sink;           /* NULL: shared */
-	struct block_buffer *block;  /* being filled, or NULL */
+	struct sink *sink;           /* NULL in the shared writer */
+	struct block_buffer *block;  /* the block that is being filled, or NULL */
 	struct encoder encoder;
 	struct batch_encoder batch;
 	bool has_batch;
@@ -25,15 +25,15 @@ struct writer {
 };
 extern struct writer writer_shared __attribute__((visibility("hidden")));
 
-/* A new stream: the shared writer has no block. */
+/* Begins a new stream: the shared writer has no block yet. */
 void writer_begin(void);
-/* Another message; false only when there is no memory for a block. now_ns dates the block. */
+/* Writes a message. now_ns is the time of the block. Returns false only when there is no memory for a block. */
 bool writer_message(struct writer *writer, const struct message *message, uint64_t now_ns);
-/* An event record, the one after seq others from its task. stamp: the ticks that time_ns was made of. */
+/* Writes an event record. seq is how many events of its task came before; stamp is time_ns in ticks. */
 bool writer_event(struct writer *writer, int task, uint64_t seq, uint32_t site, uint64_t time_ns, uint64_t stamp,
 		  uint64_t value, uint64_t now_ns);
 /* Counts an event that writer_message() wrote. */
 void writer_count_event(struct writer *writer);
-/* Closes the block and hands it on; does nothing when there is none. */
+/* Ends the block and queues it for its sinks. Does nothing when there is no block. */
 void writer_seal(struct writer *writer);
 #endif

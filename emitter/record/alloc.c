@@ -1,4 +1,4 @@
-/* alloc.c -- sampled allocations, followed from birth to death: lifetimes by type, and a hook. */
+/* alloc.c -- sampled allocations, followed until they are freed: lifetimes by type, and a hook. */
 #include "emitter/core/api.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static struct telem_site *sampled_site(void)
 	return OWN_SITE(mem, TELEM_KIND_EVENT_, TELEM_NONE, 0, "sampled");
 }
 
-/* Returns the site of a type's lifetimes, which is made at its first sample; NULL: no memory. */
+/* Returns the site of a type's lifetimes, which is made at its first sample; NULL when memory is out. */
 static struct telem_site *lifetime_of(uint32_t type)
 {
 	struct site_entry *entry = &site_table.rows[type];
@@ -42,7 +42,7 @@ static struct telem_site *lifetime_of(uint32_t type)
 	lock_take();
 	if (made->site.id)
 		site_table.rows[made->site.id].skip_mask = SAMPLE_MEAN - 1;
-	/* If another thread has made one meanwhile, that is another place of the same site. */
+	/* If another thread has made one meanwhile, both are places of the same site. */
 	__atomic_store_n(&entry->lifetime, &made->site, __ATOMIC_RELEASE);
 	lock_release();
 	return &made->site;
@@ -85,7 +85,8 @@ void telem_sample_ends_(const struct telem_site *site, const void *address)
 
 	if (settings_is_running() && !thread_is_inside &&
 	    __atomic_compare_exchange_n(place, &expected, SAMPLE_TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		/* It lived here as another type, whose end was not recorded. */
+		/* The sample in this place may be of another type: an allocation at this address whose free was not
+		 * recorded. */
 		if (site && sample_at(place).site != site->id)
 			__atomic_store_n(place, 0, __ATOMIC_RELEASE);
 		else
@@ -94,7 +95,8 @@ void telem_sample_ends_(const struct telem_site *site, const void *address)
 	errno = saved;
 }
 
-/* Takes a place for a new address. False: another allocation lives there, or is about to. */
+/* Takes a place for a new address. Returns false when another thread owns the place, or when an allocation is there
+ * that has not lived for OLD_NS yet. */
 static bool take(uint64_t *place, uint64_t now, uint64_t address)
 {
 	uint64_t there = __atomic_load_n(place, __ATOMIC_ACQUIRE);
@@ -175,7 +177,7 @@ int telem_alloc_hook(telem_alloc_function *function, void *arg)
 
 	sampled_site();
 	result = telem_detach(HOOK_ID);
-	/* The hook before is freed only when no thread is in it any more. */
+	/* The previous hook is freed when no thread can be in it any more. */
 	before = __atomic_exchange_n(&present, NULL, __ATOMIC_ACQ_REL);
 	if (result != -EINPROGRESS)
 		free(before);

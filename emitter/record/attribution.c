@@ -1,4 +1,4 @@
-/* attribution.c -- which task a thread's events belong to: what the program enters and leaves. */
+/* attribution.c -- the program's calls that say which task a thread's events belong to. */
 #include "emitter/core/api.h"
 
 #include <errno.h>

@@ -21,8 +21,8 @@ struct telem_cell *telem_cell_make_(struct telem_site *site)
 		fork_restart();
 	thread = thread_self();
 	if (thread && !thread_is_inside && site->id && !telem_cell_(site)) {
-		/* More sites have come since the shard was made: the thread gets a larger one, and keeps the old
-		 * one as it is. */
+		/* More sites have been registered since the shard was made. The thread gets a larger shard, and the old
+		 * one stays as it is. */
 		thread_is_inside++;
 		lock_take();
 		shard = thread_shard_in(thread, thread->stack[thread->depth]->task);

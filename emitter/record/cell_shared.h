@@ -1,4 +1,4 @@
-/* cell_shared.h -- where an event is counted whose thread has no cell for its site.
+/* cell_shared.h -- counts events of threads that have no cell for the site.
  *
  * Usually the thread makes its cell, once for each site, with telem_cell_make_(). Threads beyond the limits, and signal
  * handlers that interrupt a slow path, share the cells of one shard, which are added to with locked instructions. */
@@ -9,14 +9,16 @@
 
 #include "emitter/core/api.h"
 
-/* All of this runs once for a thread and site, or not even that: the compiler shall keep the calls out of the hot text. */
+/* These functions run at most once for a thread and site, so the compiler keeps them apart from code that runs
+ * often. */
 #define CELL_COLD __attribute__((cold))
 #define CELL_INNER __attribute__((cold, visibility("hidden")))
 
-/* Returns this thread's cell, made with all it needs; NULL: the event goes to the shared shard, if at all. */
+/* Makes and returns this thread's cell of the site. Returns NULL when the event must be counted in the shared shard. */
 CELL_COLD struct telem_cell *telem_cell_make_(struct telem_site *site);
-/* Returns the site's cell that all such threads share; several may add to it at once. NULL: telemetry is not running. */
+/* Returns the site's cell that these threads share; several may add to it at once. NULL while telemetry does not
+ * run. */
 CELL_INNER struct telem_cell *cell_shared(const struct telem_site *site);
-/* Adds to that cell, if there is one. No ring is shared: what would be streamed is counted as dropped. */
+/* Adds to that cell, if there is one. These threads have no ring, so events at level all are counted as dropped. */
 CELL_INNER void cell_shared_add(struct telem_site *site, uint64_t count, uint64_t sum, uint64_t frees, uint64_t freed_bytes);
 #endif

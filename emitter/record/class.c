@@ -9,7 +9,7 @@
 #define CLASS(name_, help_, level_) \
 	struct telem_class telem_class_##name_ = { #name_, help_, level_, 0, { 0, 0, 0, 0, 0, 0 } };
 #include "protocol/classes.def"
-/* Class telem is not one that every program has: it comes with its first site. */
+/* Class telem is registered with its first site, so a program may be without it. */
 CLASS(telem, "telemetry itself", TELEM_SUM)
 #undef CLASS
 
@@ -21,7 +21,7 @@ enum { CLASS_NEW = 0, CLASS_REGISTERED = 1, CLASS_REFUSED = 2 };
 /* Levels and limits asked for by name before the class came, mostly by the TELEM variable. */
 static struct awaited {
 	char name[LIMIT_NAME_BYTES];
-	uint8_t level;               /* LEVEL_NONE: the class's own, or that of all */
+	uint8_t level;               /* LEVEL_NONE when only a limit was asked for */
 	uint32_t one_in;
 	uint64_t per_second;
 } awaited[LIMIT_CLASSES];
@@ -82,7 +82,7 @@ void classes_begin(void)
 #undef CLASS
 }
 
-/* Returns the row of what is asked for a class by name, made if need be; NULL: no room. */
+/* Finds or makes the row of a class that has not come yet, by name; NULL when there is no room. */
 static struct awaited *await(const char *name)
 {
 	uint32_t i = 0;

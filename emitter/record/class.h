@@ -10,22 +10,22 @@
 #include "emitter/core/api.h"
 #include "protocol/limits.h"
 
-/* In place of a level: there is none, what is above counts. */
+/* Stands in place of a level that is not set: the class's level counts, or that of all classes. */
 enum { LEVEL_NONE = 0xff };
 
-/* Which of a class's events at level all are streamed; the others are only summed. Producers
- * read and write it relaxed, without the lock. */
+/* Says which of a class's events at level all are streamed; the others are only summed. The threads that
+ * record read and write it with relaxed atomics, without the lock. */
 struct class_limit {
-	uint32_t one_in;             /* one event in so many; 0, 1: each */
-	uint64_t per_second;         /* at most; 0: any number */
+	uint32_t one_in;             /* one event in so many is streamed; 0 and 1 mean every event */
+	uint64_t per_second;         /* at most so many are streamed; 0 means any number */
 	uint64_t second_ticks, let_through;  /* when the present second began, and how many since then */
 };
 
 struct class_entry {
 	char name[LIMIT_NAME_BYTES], help[LIMIT_NAME_BYTES];
-	uint8_t own_level, level;    /* level: in force */
-	uint8_t leased_level;        /* what a viewer holds, or LEVEL_NONE; set by whoever keeps the leases */
-	bool was_off;                /* since the start: sums of allocations have a gap */
+	uint8_t own_level, level;    /* level is the one in force */
+	uint8_t leased_level;        /* what a viewer holds, or LEVEL_NONE; set by deliver/lease.c */
+	bool was_off;                /* since the start: sums of allocations then have a gap */
 	bool is_sent, is_level_sent;
 	char level_by[64];           /* who set the level in force */
 	struct class_limit limit;
@@ -38,16 +38,17 @@ extern struct class_table {
 
 /* Registers the classes that every program has; may be called again. */
 void classes_begin(void);
-/* Does nothing the second time. False: there are too many, the reason is in telem_error(). */
+/* Registers a class; a second call does nothing. Returns false when there are too many classes, and sets
+ * telem_error(). */
 bool class_register(struct telem_class *cls);
-/* An id, or -1. */
+/* Returns the id of a class, or -1. */
 int class_find(const char *name);
-/* Sets the own level of a class that may come later. */
+/* Sets the own level of a class, which may be registered later. */
 void class_level_by_name(const char *name, uint8_t level);
-/* The own level of every class, also of those that will come. */
+/* Sets the own level of every class, also of those that are registered later. */
 void class_level_of_all(uint8_t level);
 void class_limit(uint32_t id, uint32_t one_in, uint64_t per_second);
-/* The same for a class that may come later. */
+/* Sets the limit of a class, which may be registered later. */
 void class_limit_by_name(const char *name, uint32_t one_in, uint64_t per_second);
 bool class_is_limited(uint32_t id);
 #endif

@@ -7,10 +7,10 @@
 
 struct dispatch dispatch = { .epoch = 1 };
 
-/* A thread publishes that it is in a handler first, then checks is_detached: either the thread that
- * detaches it sees this one inside, or this one sees that it is detached. mine: where this thread
- * publishes in which handler it is; NULL: the thread has no state of its own, because it is beyond
- * the limits or at its end, and is counted instead. */
+/* A thread first publishes that it is in the handler, then checks is_detached. So either the thread that
+ * detaches the handler sees this one inside, or this one sees that the handler is detached. mine is where this
+ * thread publishes it. It is NULL for a thread without a state of its own, which is beyond the limits or at its
+ * end, and is counted in strangers_inside instead. */
 static inline __attribute__((always_inline)) uint32_t call_one(struct handler *handler,
 							       const struct telem_happening *what,
 							       struct handler **mine)
@@ -48,7 +48,7 @@ static __attribute__((noinline)) uint32_t call_set(const struct handler_set *set
 	return called;
 }
 
-/* The set is loaded only after this thread has published that it is here. */
+/* Loads the set of handlers. The thread must have published its epoch before. */
 static const struct handler_set *set_of(const struct happening *happening)
 {
 	return __atomic_load_n(&happening->set, __ATOMIC_ACQUIRE);
@@ -59,8 +59,8 @@ static const struct happening *happening_of(const struct telem_site *site)
 	return __atomic_load_n(&site_table.rows[site->id].happening, __ATOMIC_ACQUIRE);
 }
 
-/* The call that may come from anywhere: out of a handler, or of a signal handler that has
- * interrupted one; what these have published stays. */
+/* Calls the handlers in the general case. The thread may be inside a handler already, or in a signal handler that
+ * has interrupted one; what was published for that one stays published. */
 static __attribute__((noinline)) uint32_t call_from(struct thread *thread, const struct happening *happening,
 						    struct telem_happening *what)
 {

@@ -1,10 +1,9 @@
-/* dispatch.h -- calling the handlers of an event: no lock, no fence, two stores a handler.
+/* dispatch.h -- calls the handlers of an event, without a lock or fence: two stores for each handler.
  *
- * Names, sets and handlers change under the emitter's lock (handler.c); dispatching takes none. A
- * set is an array that never changes: whoever attaches or detaches publishes another. What a
- * thread may still be reading is kept until it has left: each thread publishes when it entered
- * (its epoch) and in which handler it is, in stores of its own that the thread which changes
- * things makes visible with membarrier(2), so that dispatching needs no fence. */
+ * handler.c changes names, sets and handlers under the emitter's lock. A set is an array that never changes:
+ * attaching or detaching a handler publishes a new set. The old one is freed when no thread can still be reading
+ * it. For this each thread publishes when it entered (its epoch) and in which handler it is. The thread that
+ * changes a set calls membarrier(2) to see these stores, so that dispatching needs no fence. */
 #ifndef TELEM_EMITTER_RECORD_DISPATCH_H
 #define TELEM_EMITTER_RECORD_DISPATCH_H
 
@@ -15,7 +14,8 @@
 #include "emitter/core/api.h"
 #include "protocol/limits.h"
 
-/* Memory that others may still be reading: freed when every thread has entered after it was retired. */
+/* Memory that other threads may still be reading. It is freed when every thread that is inside has entered after the
+ * memory was retired. */
 struct retired { struct retired *next; uint64_t epoch; size_t bytes; };
 
 struct handler {
@@ -36,7 +36,7 @@ struct handler_set {
 	struct handler *handlers[];
 };
 
-/* What both sides look at: the thread that changes the table, and the threads that call. */
+/* The state shared by the thread that changes sets and the threads that call handlers. */
 extern struct dispatch {
 	uint64_t epoch;
 	uint32_t strangers;          /* threads without a state of their own that call now */
@@ -45,8 +45,8 @@ extern struct dispatch {
 	void (*failed)(struct handler *handler, const char *event, int result);
 } dispatch __attribute__((visibility("hidden")));
 
-/* A store that the thread which detaches a handler must see, ordered before what follows: a plain
- * one where membarrier(2) is the heavy side of the fence, else one with a fence of its own. */
+/* Stores a value that the thread which detaches a handler must see, before anything that follows. Where
+ * membarrier(2) works it is a plain store, because that thread pays for the fence; elsewhere a fence follows it. */
 #define PUBLISH(field, value)                                                                    \
 	do {                                                                                     \
 		if (__builtin_expect(__atomic_load_n(&dispatch.has_membarrier, __ATOMIC_RELAXED), 1)) { \
@@ -57,7 +57,7 @@ extern struct dispatch {
 		}                                                                                \
 	} while (0)
 
-/* Calls them. For places whose level says so. */
+/* Calls the handlers of an event. For places whose level says that there are any. */
 void handlers_call(struct telem_site *site, enum telem_phase phase, uint64_t value, const struct telem_field *fields,
 		   uint32_t field_count);
 #endif

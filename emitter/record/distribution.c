@@ -11,8 +11,8 @@
 #include "emitter/record/histogram.h"
 #include "emitter/record/record.h"
 
-/* Counts value one event late. The address of its bucket hangs on a stamp just read, and
- * an access there would hold up the next stamp: a third of what a span costs. */
+/* Counts the previous value, and stores the number of this value's bucket for the next call. That number depends on
+ * a stamp just read, and using it at once would delay the next stamp by a third of what a span costs. */
 static inline __attribute__((always_inline)) void histogram_put(uint64_t *buckets, uint64_t value)
 {
 	uint64_t *late = &buckets[HISTOGRAM_BUCKETS], index = histogram_index(value);
@@ -37,7 +37,7 @@ static __attribute__((cold, noinline)) void histogram_first(struct telem_cell *c
 	if (!thread_is_inside) {
 		thread_is_inside++;
 		lock_take();
-		/* The store is a release, so that the flusher that sees the pointer sees zeroes behind it. */
+		/* Release: when the flusher sees the pointer, it sees the zeroed buckets. */
 		__atomic_store_n(&cell->buckets, histogram_take(), __ATOMIC_RELEASE);
 		lock_release();
 		thread_is_inside--;
@@ -84,7 +84,7 @@ static __attribute__((noinline)) void distribute_slow(struct telem_site *site, u
 	count_value(site, cell, level, value, ticks);
 }
 
-/* A span that stands for weight of them, which were counted when they began. */
+/* Records a span that stands for `weight` spans, which were counted when they began. */
 static void distribute_weighted(struct telem_site *site, uint8_t level, uint64_t value, uint64_t ticks, uint64_t weight)
 {
 	struct telem_cell *cell = telem_cell_(site);
@@ -146,7 +146,7 @@ static __attribute__((noinline)) void duration_more(struct telem_site *site, uin
 		handlers_call(site, phase, value, NULL, 0);
 }
 
-/* Stamps of two processors may differ by a little. */
+/* Returns 0 for an end before the begin, because stamps of two processors may differ by a little. */
 static inline uint64_t duration(uint64_t start_ticks, uint64_t now)
 {
 	return now > start_ticks ? clock_duration_ns(now - start_ticks) : 0;
@@ -177,7 +177,7 @@ void telem_abandoned_(struct telem_site *site, uint64_t start_ticks)
 	uint8_t level = telem_level_(site);
 	struct telem_cell *cell = telem_cell_(site);
 
-	/* It was counted when it began, which also tells which one is the next to be timed. */
+	/* A sampled span was counted when it began, because that count also selects the next span to be timed. */
 	if (level & TELEM_SAMPLED_ && cell)
 		telem_add_(&cell->count, (uint64_t)-1);
 	if (level > TELEM_ALL)

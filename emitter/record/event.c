@@ -1,4 +1,4 @@
-/* event.c -- events that carry fields, and log lines: what the stream has a payload for. */
+/* event.c -- events that have a payload in the stream: those with fields, and log lines. */
 #include "emitter/core/api.h"
 
 #include <errno.h>
@@ -66,8 +66,8 @@ void telem_event_(struct telem_site *site, const struct telem_field *fields, uin
 		event_happened(site, level, fields, field_count);
 }
 
-/* Is this line part of a burst, whose texts say little more? A log's cell keeps since when it
- * counts (min), and how many came since then (max). */
+/* Returns whether this line is beyond the limit of texts a second, and is only counted. In the cell of a log, min
+ * is when the present second began, and max how many lines came since then. */
 static bool is_folded(struct telem_cell *cell)
 {
 	uint64_t now = telem_stamp();

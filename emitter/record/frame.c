@@ -19,7 +19,7 @@
 
 struct budget {
 	struct telem_budget most;
-	uint64_t counter;            /* which of the frame's counters has a limit, if any */
+	uint64_t counter;            /* which of the frame's counters has a limit, if one has */
 	telem_budget_fn *function;
 	void *arg;
 };
@@ -29,7 +29,7 @@ static struct frame {
 	char name[LIMIT_NAME_BYTES], over_name[LIMIT_NAME_BYTES + 16];
 	struct telem_site span, over;
 	uint64_t count;              /* atomic */
-	int64_t peak;                /* of the heap since one of these ended; atomic */
+	int64_t peak;                /* of the heap since the latest frame of this name ended; atomic */
 	uint32_t counter_count;
 	uint32_t counters[LIMIT_COUNTERS_A_FRAME];   /* which of the counters that threads carry */
 	uint64_t budget_sequence;
@@ -45,7 +45,7 @@ static char counter_names[LIMIT_FRAME_COUNTERS][2 * LIMIT_NAME_BYTES];
 static struct kept { uint64_t sequence; struct frame_record record; } kept[LIMIT_FRAMES_KEPT];
 static uint64_t kept_count;          /* atomic */
 
-/* How many hold a reference to each: the program, and viewers. Neither gives back what the other took. */
+/* How many references the program [0] and viewers [1] hold to each WATCH_ thing. Neither can release the other's. */
 static int32_t references[2][WATCH_COUNT] = { { [WATCH_RECORDING] = 1, [WATCH_BUDGETS] = 1 } };
 
 /* ---- words that are written while others read ---- */
@@ -58,7 +58,8 @@ static void words_put(void *to, const void *from, size_t count)
 		__atomic_store_n((word *)to + i, ((const word *)from)[i], __ATOMIC_RELAXED);
 }
 
-/* Copies words; false: they were being written meanwhile. A sequence number is odd while they are. */
+/* Copies words, unless their sequence number shows that they were written meanwhile: then it returns false. The
+ * number is odd while they are being written. */
 static bool words_get(void *to, const void *from, size_t count, const uint64_t *sequence, uint64_t expected)
 {
 	if (__atomic_load_n(sequence, __ATOMIC_ACQUIRE) != expected || expected & 1)
@@ -80,7 +81,7 @@ static struct frame *frame_find(const char *name)
 	return NULL;
 }
 
-/* Finds a frame by name or makes it; NULL: the name is no good, or there are too many. */
+/* Finds a frame by name or makes it; NULL when the name is not valid or there are too many. */
 static struct frame *frame_named(const char *name)
 {
 	struct frame *frame = frame_find(name);
@@ -235,7 +236,8 @@ static void report_broken(struct frame *frame, const struct frame_record *record
 
 /* ---- a frame's end ---- */
 
-/* The peak of the program's heap since the last frame of this name ended; that of other frames stays theirs. */
+/* Returns the peak of the program's heap since the latest frame of this name ended, and begins a new peak for this name
+ * without changing those of other names. */
 static int64_t peak_since(struct frame *frame, int64_t now)
 {
 	int64_t peak = __atomic_exchange_n(&heap.peak, now, __ATOMIC_RELAXED), ours;
@@ -254,8 +256,8 @@ static void keep(const struct frame_record *record)
 	struct kept *place = &kept[number % LIMIT_FRAMES_KEPT];
 	uint64_t before = __atomic_load_n(&place->sequence, __ATOMIC_RELAXED);
 
-	/* Another thread has been writing here since LIMIT_FRAMES_KEPT frames ago, or has written a
-	 * newer frame: it is this frame that is not kept. */
+	/* This frame is not kept when another thread is still writing the frame of LIMIT_FRAMES_KEPT frames ago here,
+	 * or has already written a newer one. */
 	if (before & 1 || before > 2 * number ||
 	    !__atomic_compare_exchange_n(&place->sequence, &before, 2 * number + 1, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
@@ -299,7 +301,7 @@ static void frame_end(struct frame *frame, const struct thread *thread, const st
 		record.logs[i] = thread->logs[i] - start->logs[i];
 	for (uint32_t i = 0; i < record.counter_count; i++)
 		record.counters[i] = thread_carried_sum(thread, frame->counters[i]) - start->counters[i];
-	/* A budget that is being replaced does not hold any more. */
+	/* A budget that is being replaced while it is read is not checked. */
 	if (sequence && is_watched(WATCH_BUDGETS) &&
 	    words_get(&budget, &frame->budget, WORDS(struct budget), &frame->budget_sequence, sequence)) {
 		record.broken = what_broke(&record, &budget);
@@ -329,7 +331,7 @@ static void turn(const char *name, bool ends)
 		return;
 	start = &thread->frames[frame - frames];
 	before = *start;
-	/* What is called at this frame's end may end others, of this name, too. */
+	/* Callbacks at the end of this frame may end other frames, also of this name. So this one ends first. */
 	start->ticks = 0;
 	if (ends && before.ticks && before.run == settings.runs)
 		frame_end(frame, thread, &before, telem_stamp());

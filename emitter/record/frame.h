@@ -1,7 +1,8 @@
-/* frame.h -- turns of the program: what each took, kept in a ring, checked against a budget.
+/* frame.h -- frames, the turns of the program's main loops: what each took, checked against a budget. The latest
+ * ones are kept in an array that is used as a ring.
  *
- * A frame's end takes no lock: its figures are its own thread's, or atomic. Kept frames and
- * budgets are read behind a sequence number, which says when they were written meanwhile. */
+ * The end of a frame takes no lock: its figures are its own thread's, or atomic. Kept frames and budgets have a
+ * sequence number, by which a reader knows that they were written while it read them. */
 #ifndef TELEM_EMITTER_RECORD_FRAME_H
 #define TELEM_EMITTER_RECORD_FRAME_H
 
@@ -18,16 +19,16 @@ struct frame_record {
 	uint64_t logs[SEVERITY_COUNT], counters[LIMIT_COUNTERS_A_FRAME];
 };
 
-/* A reference to a WATCH_ thing more, or less. Any thread. */
+/* Takes a reference to a WATCH_ thing, or gives one back. Any thread. */
 void frames_watch(bool by_viewer, unsigned what, bool on);
 bool frames_are_inspected(void);
-/* How many frames were kept so far: the next one is of that number, from 0. */
+/* Returns how many frames were kept so far. They are numbered from 0, so this is the number of the next one. */
 uint64_t frames_kept(void);
-/* Copies one of the latest LIMIT_FRAMES_KEPT; false: it is not there (any more). */
+/* Copies one of the latest LIMIT_FRAMES_KEPT frames. Returns false when it is not there, or not there any more. */
 bool frame_get(uint64_t number, struct frame_record *out);
-/* The site of a record's frame, and of its counters. */
+/* Return the site of the record's frame, and of one of its counters. */
 uint32_t frame_site(const struct frame_record *record);
 uint32_t frame_counter_site(const struct frame_record *record, uint32_t which);
-/* In the child of fork(): what the parent kept. */
+/* In the child of fork(): forgets the frames that the parent kept. */
 void frames_forget(void);
 #endif

@@ -1,4 +1,4 @@
-/* gc.c -- a garbage collector's pauses and what they left. */
+/* gc.c -- the pauses of a garbage collector, and the figures of the heap after each. */
 #include "emitter/core/api.h"
 #include "emitter/record/place.h"
 #include "protocol/message.h"
@@ -16,7 +16,7 @@ static struct telem_site *pause_site(uint32_t generation)
 	}
 }
 
-static uint64_t starts[GENERATIONS]; /* atomic: begin and end may be different threads' */
+static uint64_t starts[GENERATIONS]; /* atomic: begin and end may come from different threads */
 
 static uint32_t slot_of(uint32_t generation)
 {

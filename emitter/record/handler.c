@@ -31,7 +31,8 @@ static int membarrier(int command) { (void)command; return -1; }     /* ThreadSa
 static int membarrier(int command) { return (int)syscall(SYS_membarrier, command, 0, 0); }
 #endif
 
-/* After it every other thread has either published where it is, or will see what this thread has published. */
+/* Makes sure that every other thread either has published where it is before the fence, or sees afterwards what this
+ * thread has published. */
 static void heavy_fence(void)
 {
 	__atomic_fetch_add(&dispatch.strangers, 0, __ATOMIC_SEQ_CST);
@@ -50,7 +51,7 @@ static void retire(struct retired *memory)
 	table.retired = memory;
 }
 
-/* Returns the oldest epoch since which a thread has been inside without leaving. */
+/* Returns the smallest epoch of all threads that are calling handlers now. */
 static uint64_t oldest_epoch(void)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -97,7 +98,7 @@ static bool is_anybody_in(const struct handler *handler)
 
 /* ---- names ---- */
 
-/* Renews the places of the sites of one name; NULL: of all names. */
+/* Renews the places of the sites of one name, or of all names when it is NULL. */
 static void renew_places(const struct happening *happening)
 {
 	for (uint32_t id = 1; id < site_table.count; id++)
@@ -137,7 +138,7 @@ static void set_publish(struct happening *happening, struct handler_set *set)
 		retire(&old->retired);
 }
 
-/* Pages that will be retired; never of malloc(), see memory.h. */
+/* Returns pages that may be given to retire() later. */
 static void *pages_new(size_t bytes)
 {
 	struct retired *memory = memory_map(bytes);
@@ -174,8 +175,8 @@ static bool set_add(struct happening *happening, struct handler *handler)
 	return true;
 }
 
-/* Without memory for a smaller set the handler stays in the old one: it is not called any
- * more all the same. Returns false then. */
+/* Replaces the set by one without the handler. Returns false when there is no memory for it: then the handler stays in
+ * the set, but is not called, because it is detached. */
 static bool set_remove(struct happening *happening, const struct handler *handler)
 {
 	struct handler_set *old = happening->set, *set = NULL;
@@ -205,7 +206,7 @@ static struct handler *handler_find(const char *id)
 	return handler;
 }
 
-/* Takes a handler out of all sets and the list. Returns false when it must be kept for ever. */
+/* Takes a handler out of all sets and the list. Returns false when its memory can never be freed. */
 static bool handler_remove(struct handler *handler)
 {
 	bool is_out = true;
@@ -297,8 +298,8 @@ int telem_attach(const char *id, const char *event, telem_handler *function, voi
 	return telem_attach_many(id, &event, 1, function, config, 1);
 }
 
-/* Waits until nobody is in it, but not from inside a handler: two could wait for each
- * other. Locked on entry and exit, not in between. */
+/* Waits until no thread is in the handler. A thread that is itself in a handler does not wait, because two such threads
+ * could wait for each other. Locked on entry and exit, not in between. */
 static int wait_until_left(const struct handler *handler)
 {
 	bool may_wait = !my_thread || !my_thread->inside[0];
@@ -407,7 +408,7 @@ static void failed(struct handler *handler, const char *event, int result)
 	bool is_detached = false;
 	int saved = errno;
 
-	/* In a signal handler that has interrupted a slow path nothing is detached: the next failure does it. */
+	/* A signal handler that has interrupted a slow path cannot detach the handler; its next failure does. */
 	if (handler->max_failures && failures >= handler->max_failures && !thread_is_inside) {
 		lock_take();
 		if (!handler->is_detached) {

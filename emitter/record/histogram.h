@@ -1,7 +1,7 @@
-/* histogram.h -- the arena of histograms: of one site in one thread and task each.
+/* histogram.h -- the memory of histograms. Each is of one site in one thread and task.
  *
- * A histogram is HISTOGRAM_BUCKETS counts, and one word behind them: the number of the bucket
- * that the latest value is still to be counted in, plus 1; 0: none. */
+ * A histogram is HISTOGRAM_BUCKETS counts, and one word behind them. The word is the number plus 1 of the bucket
+ * in which the latest value is not yet counted, or 0. */
 #ifndef TELEM_EMITTER_RECORD_HISTOGRAM_H
 #define TELEM_EMITTER_RECORD_HISTOGRAM_H
 
@@ -10,15 +10,15 @@
 
 #include "protocol/histogram.h"
 
-/* In place of that number: it is being written. */
+/* Stands in place of that number while the histogram is being written. */
 #define HISTOGRAM_BUSY UINT64_MAX
 
-/* The arena is spent; read without the lock. */
+/* Whether no memory is left for histograms; read without the lock. */
 extern bool histograms_are_spent __attribute__((visibility("hidden")));
 
-/* Zeroed, or NULL when the arena is spent. Locked. */
+/* Returns a zeroed histogram, or NULL when no memory is left. Locked. */
 uint64_t *histogram_take(void);
 void histogram_give(uint64_t *histogram);
-/* Adds up what is in one, the late value too; its thread may go on writing. */
+/* Adds a histogram to `into`, also its latest value. Its thread may go on writing. */
 void histogram_add(uint64_t into[HISTOGRAM_BUCKETS], const uint64_t *histogram);
 #endif

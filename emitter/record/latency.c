@@ -13,7 +13,7 @@
 #define SLOTS_A_BUCKET 8u
 #define BUCKETS (LIMIT_OPEN_LATENCIES / SLOTS_A_BUCKET)
 
-/* state: version << 32 | site; site 0: free, SLOT_BUSY: being filled. */
+/* The state of a slot is version << 32 | site. Site 0 means that it is free, SLOT_BUSY that it is being filled. */
 #define SLOT_BUSY 0xffffffffu
 struct slot { uint64_t state, key, start; };
 
@@ -91,7 +91,7 @@ static uint64_t slot_find(struct slot *bucket, uint32_t site, uint64_t key, stru
 	return 0;
 }
 
-/* Is it older than the expiry? Then its end is not expected any more. */
+/* Returns whether the open latency is older than the expiry, so that its end is not expected any more. */
 static bool is_expired(const struct slot *slot, uint64_t now)
 {
 	uint64_t start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
@@ -110,7 +110,7 @@ void telem_latency_begin_(struct telem_site *site, uint64_t key)
 	if (!slots || site->id == 0)
 		return;
 	bucket = bucket_of(slots, site->id, key);
-	/* It has begun already: the latest begin counts. */
+	/* A latency of this key is open already. It starts anew. */
 	state = slot_find(bucket, site->id, key, &slot);
 	if (state && slot_take(slot, state, site->id, key)) {
 		COUNT("latency restarted");
@@ -140,7 +140,8 @@ void telem_latency_end_(struct telem_site *site, uint64_t key)
 
 	if (state) {
 		start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
-		/* If the state is as it was, the start that was read is its own, and no other thread has ended it. */
+		/* If the state has not changed, the start that was read belongs to this latency, and no other thread
+		 * has ended it. */
 		if (!__atomic_compare_exchange_n(&slot->state, &state, next_version(state) << 32, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			state = 0;

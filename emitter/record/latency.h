@@ -1,12 +1,11 @@
-/* latency.h -- the time between two events that nothing connects but a key.
+/* latency.h -- the time between two events that only a key connects.
  *
- * Open ones lie in a table of fixed size, in the bucket their site and key hash to. Any thread
- * begins and ends; a slot is taken, and given back, by one compare and swap of its state, in
- * which a version tells a slot's uses apart. No thread waits: a slot that is being filled is
- * passed over. */
+ * Open latencies are in a table of fixed size, in the bucket to which their site and key hash. Any thread may
+ * begin and end one. A slot is taken, and given back, by one compare and swap of its state, which holds a version
+ * that differs at each use of the slot. No thread waits: it skips a slot that is being filled. */
 #ifndef TELEM_EMITTER_RECORD_LATENCY_H
 #define TELEM_EMITTER_RECORD_LATENCY_H
 
-/* In the child of fork(): what its parent began. */
+/* In the child of fork(): forgets the latencies that its parent began. */
 void latencies_forget(void);
 #endif

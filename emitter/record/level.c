@@ -29,7 +29,7 @@ void level_renew_places(uint32_t id)
 
 	if (level == TELEM_ALL && class_is_limited(entry->class_id))
 		level |= TELEM_LIMITED_;
-	/* Handlers are called for every span, so none is left untimed. */
+	/* Handlers are called for every span, so every span must be timed. */
 	if (set && settings_is_running())
 		level |= TELEM_HANDLED_;
 	else if (level != TELEM_OFF && entry->kind == SITE_SPAN && entry->skip_mask)
@@ -47,7 +47,7 @@ static void class_apply(struct class_entry *entry, const char *by)
 {
 	uint8_t level = entry->leased_level != LEVEL_NONE ? entry->leased_level : entry->own_level;
 
-	/* When telemetry stops, its last words are the levels that it had. */
+	/* The levels in force stay after the stop, because the last figures are sent with them. */
 	if (!settings_is_running() || level == entry->level)
 		return;
 	entry->is_level_sent = false;

@@ -1,7 +1,7 @@
-/* level.h -- the levels in force: of classes, of sites, and at each place.
+/* level.h -- the levels in force, of classes, of sites, and at each place.
  *
- * A site's level is what a viewer leased for it, else its own, else its class's; a class's is what
- * a viewer leased, else its own. Locked. */
+ * A site's level is the one that a viewer leased for it, else its own, else that of its class. A class's level is
+ * the one that a viewer leased, else its own. Locked. */
 #ifndef TELEM_EMITTER_RECORD_LEVEL_H
 #define TELEM_EMITTER_RECORD_LEVEL_H
 
@@ -17,8 +17,8 @@ extern char levels_changed_by[64] __attribute__((visibility("hidden")));
  * says who wanted it. */
 void levels_apply(const char *by);
 uint8_t level_in_force(const struct site_entry *site);
-/* Writes a site's level to its places, and whether handlers wait there. */
+/* Writes to the places of a site its level, and whether its name has handlers. */
 void level_renew_places(uint32_t site);
-/* Is anything at level all? */
+/* Returns whether any site is at level all. */
 bool level_is_all_somewhere(void);
 #endif

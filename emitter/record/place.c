@@ -10,7 +10,7 @@
 #include "emitter/record/level.h"
 #include "emitter/record/site.h"
 
-/* A new site may have a name that handlers wait for already. */
+/* A new site may have a name to which handlers are attached already. */
 static void meet_handlers(struct site_entry *entry)
 {
 	char name[2 * LIMIT_NAME_BYTES];
@@ -74,7 +74,7 @@ void place_fields(struct telem_site *place, const struct telem_field *fields, ui
 
 		if (known && !strncmp(known, fields[i].name, LIMIT_NAME_BYTES - 1))
 			continue;
-		/* Another place has another field here: no name is better than a wrong one. */
+		/* Two places of this site give the field different names: "?" is better than a wrong name. */
 		entry->fields[i] = known ? "?" : site_text(fields[i].name, LIMIT_NAME_BYTES);
 		if (!entry->fields[i])
 			entry->fields[i] = "?";

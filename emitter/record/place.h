@@ -1,7 +1,7 @@
-/* place.h -- the places in the program's source where sites stand, and their registration.
+/* place.h -- the places in the program's source where sites are, and their registration.
  *
- * Modules hand over their classes and places when they are loaded, and take them back when they
- * are unloaded. */
+ * A module (the program or a shared object) registers its classes and places when it is loaded, and removes them
+ * when it is unloaded. */
 #ifndef TELEM_EMITTER_RECORD_PLACE_H
 #define TELEM_EMITTER_RECORD_PLACE_H
 
@@ -18,10 +18,10 @@
 		&own_site_;                                                                      \
 	})
 void place_register_own(struct telem_site *place);
-/* The names of an event's fields, at a place's first time at level all. Takes the lock. */
+/* Registers the names of an event's fields, when its place is first at level all. Takes the lock. */
 bool place_has_fields(const struct telem_site *place);
 void place_fields(struct telem_site *place, const struct telem_field *fields, uint32_t field_count);
-/* A new name has handlers: the sites that are called so point to it from now on. Locked. */
+/* Called when a name gets its first handler: makes the sites of that name point to it. Locked. */
 struct happening;
 void places_meet(struct happening *happening);
 #endif

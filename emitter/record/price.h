@@ -12,9 +12,9 @@
 
 typedef uint32_t price_table[SITE_KIND_COUNT][LEVEL_ALL + 1];
 
-/* 0: not measured. */
+/* Returns the price, or 0 when it was not measured. */
 uint32_t price_ps(unsigned kind, unsigned level);
 void prices_set(const price_table measured);
-/* What the events of a cell that were streamed have cost beyond level sum. */
+/* Returns what streaming the events of a cell has cost, beyond their cost at level sum. */
 uint64_t price_of_streaming_ps(const struct telem_cell *cell, unsigned kind);
 #endif

@@ -10,7 +10,7 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-/* Kept out of the hot text: it runs once for a thread and site, or not even that. */
+/* Runs at most once for a thread and site, so the compiler keeps it apart from code that runs often. */
 #define COLD __attribute__((cold))
 
 __attribute__((noinline)) bool record_is_left_out(uint32_t site)
@@ -24,7 +24,7 @@ __attribute__((noinline)) bool record_is_left_out(uint32_t site)
 		return true;
 	if (most == 0)
 		return false;
-	/* A new second may begin in two threads at once: then it lets a few more through. */
+	/* Two threads may begin a new second at once. Then a few more events pass than the limit says. */
 	now = clock_ticks();
 	if (clock_duration_ns(now - __atomic_load_n(&limit->second_ticks, __ATOMIC_RELAXED)) >= 1000000000u) {
 		__atomic_store_n(&limit->second_ticks, now, __ATOMIC_RELAXED);
@@ -34,7 +34,7 @@ __attribute__((noinline)) bool record_is_left_out(uint32_t site)
 	       __atomic_fetch_add(&limit->let_through, 1, __ATOMIC_RELAXED) >= most;
 }
 
-/* Makes the ring, at this thread's first event at level all; NULL: there are too many, or no memory. */
+/* Makes the ring, at this thread's first event at level all; NULL when there are too many rings or memory is out. */
 static COLD struct ring *ring_make(void)
 {
 	int saved = errno;
@@ -65,7 +65,7 @@ static inline bool drops(void)
 	return __atomic_load_n(&settings.policy, __ATOMIC_RELAXED) == TELEM_DROP;
 }
 
-/* Policy `overwrite`: this thread has given up one of its own oldest events. */
+/* Counts one of its oldest events, which this thread has given up under policy `overwrite`. */
 static void count_lost(int task, uint32_t site)
 {
 	struct shard *shard = my_thread ? my_thread->shards : NULL;
@@ -75,11 +75,11 @@ static void count_lost(int task, uint32_t site)
 		shard = shard->next;
 	if (shard)
 		telem_add_(&shard->cells[site].dropped, 1);
-	else                            /* of a task that ended: where its sums went */
+	else                            /* the task has ended, and its sums have gone there, too */
 		__atomic_fetch_add(&shard_ended.cells[site].dropped, 1, __ATOMIC_RELAXED);
 }
 
-/* The ring has given up its oldest segment, which is counted before the record goes in. */
+/* Counts the events of the oldest segment, which the ring has given up, then puts the record in. */
 static COLD __attribute__((noinline)) enum ring_result put_again(struct ring *ring, uint32_t site, uint64_t ticks,
 								 uint64_t value, const void *payload)
 {
@@ -104,8 +104,8 @@ static inline bool put_slow(struct ring *ring, uint32_t site, uint64_t ticks, ui
 	return result == RING_PUT;
 }
 
-/* The straight cases below make no call, so that they save no registers, nor does a ring that
- * stays full; all others end here. */
+/* Puts an event into the ring in all cases that need a call. The usual cases below make no call, so that no registers
+ * are saved. */
 static __attribute__((noinline)) void stream_rest(const struct telem_site *site, struct telem_cell *cell,
 						  uint64_t value, uint64_t ticks)
 {
@@ -128,8 +128,7 @@ __attribute__((noinline)) void record_stream_slow(const struct telem_site *site,
 		stream_rest(site, cell, value, ticks);
 }
 
-/* Of a class that streams a part only. Called last, so that the straight ways stay without a
- * call of their own. */
+/* Streams an event of a class that has a limit. It is called last, so that the usual cases need no call. */
 static __attribute__((noinline)) void stream_limited(const struct telem_site *site, struct telem_cell *cell,
 						     uint64_t value, uint64_t ticks, bool is_free)
 {
@@ -159,7 +158,8 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 	}
 	telem_add_(&cell->streamed, 1);
 #ifdef __x86_64__
-	/* The ring is claimed first, because that it is full is found out in less time than a stamp takes. */
+	/* The ring is claimed before the stamp is taken, because a full ring is detected in less time than a stamp
+	 * takes. */
 	if (__builtin_expect(ring && __atomic_load_n(&telem_clock_is_tsc_, __ATOMIC_RELAXED) &&
 			     ring_claim(ring, &head, &limit), 1))
 		ring_commit(ring, head, limit, __builtin_ia32_rdtsc() << 16 | site->id, value);
@@ -172,7 +172,7 @@ void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t va
 
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value)
 {
-	/* The stamp is 0 while no reader is there: then the slow path takes an exact one. */
+	/* coarse_ticks is 0 while no reader is there. The slow path then takes an exact stamp. */
 	uint64_t ticks = __atomic_load_n(&settings.coarse_ticks, __ATOMIC_RELAXED);
 
 	if (is_limited(site)) {

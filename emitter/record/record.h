@@ -1,7 +1,8 @@
-/* record.h -- an event of this thread into its ring, or into the books as dropped.
+/* record.h -- puts an event of this thread into its ring, or counts it as dropped.
  *
- * The straight case makes no call, so that it saves no registers; all others take the slow path, which makes the ring,
- * gives up old events, or counts the new one as dropped. All calls are made by the thread that records, without a lock. */
+ * The usual case makes no call, so that no registers are saved. All other cases take the slow path, which makes the
+ * ring, gives up old events, or counts the new one as dropped. The thread that records calls all of this, without a
+ * lock. */
 #ifndef TELEM_EMITTER_RECORD_RECORD_H
 #define TELEM_EMITTER_RECORD_RECORD_H
 
@@ -14,18 +15,19 @@
 /* The recording code is in several files, and calls across them are as short as within one. */
 #define RECORD_INNER __attribute__((visibility("hidden")))
 
-/* Does the limit of its class leave this event of the site with this id out of the stream? Then it is only summed. */
+/* Returns whether the limit of its class leaves this event of the site with this id out of the stream. Then it is only
+ * summed. */
 RECORD_INNER bool record_is_left_out(uint32_t site);
 
-/* Returns the level that counts for one event. level: what stands at its place. */
+/* Returns the level that counts for one event, from the level at its place. */
 static inline uint8_t record_level(const struct telem_site *site, uint8_t level)
 {
 	return __builtin_expect(level & TELEM_LIMITED_, 0) && record_is_left_out(site->id) ? TELEM_SUM
 											      : level & TELEM_LEVEL_;
 }
 
-/* Puts an event that the cell has counted as streamed into the ring. ticks 0 says that the caller has no stamp: the slow
- * path takes one. */
+/* Puts an event that the cell has counted as streamed into the ring. ticks 0 says that the caller has no stamp: the
+ * slow path takes one. */
 RECORD_INNER void record_stream_slow(const struct telem_site *site, struct telem_cell *cell, uint64_t value, uint64_t ticks);
 static inline __attribute__((always_inline)) void record_stream(const struct telem_site *site, struct telem_cell *cell,
 								uint64_t value, uint64_t ticks)

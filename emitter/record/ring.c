@@ -48,10 +48,10 @@ void ring_free(struct ring *ring)
 
 void ring_reset(struct ring *ring)
 {
-	/* head goes on, from a segment's start: a position is never used twice. */
+	/* head goes on from the start of the next segment, because a position is never used twice. */
 	uint64_t start = ring_segment_end(ring, ring->head);
 
-	/* What earlier threads left stays there for a dump. */
+	/* The events of earlier threads stay in the ring for a dump. */
 	if (ring->head < start && ring->first < ring->head)
 		slot_store(ring, ring->head, 0, RING_END);
 	if (ring->first == 0)
@@ -68,13 +68,13 @@ static uint64_t slot_word(const struct ring *ring, uint64_t position, uint32_t w
 	return ring_word(ring->slots + (position & ring->mask) + (size_t)which * 8);
 }
 
-/* Up to where the consumer must have got before the segment that starts at start is writable. */
+/* Returns the position that the consumer must have reached before the segment that begins at start can be written. */
 static uint64_t needed_by(const struct ring *ring, uint64_t start)
 {
 	return start + ring_segment_bytes(ring) - (ring->mask + 1);
 }
 
-/* Makes the segment that starts at start writable, giving up the oldest one if the policy says so. */
+/* Prepares the segment that begins at start for writing. It gives up the oldest one if the policy says so. */
 static enum ring_result segment_open(struct ring *ring, uint64_t start)
 {
 	uint64_t needed = needed_by(ring, start), tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
@@ -82,8 +82,8 @@ static enum ring_result segment_open(struct ring *ring, uint64_t start)
 	while (tail < needed) {
 		if (LOAD(settings.policy) != TELEM_OVERWRITE)
 			return RING_IS_FULL;
-		/* Acquire and release: what the consumer has read before is whole; what the producer writes
-		 * after is not taken for what was there before. */
+		/* Acquire and release: what the consumer read before this was not yet overwritten, and it does not take
+		 * what the producer writes afterwards for the old events. */
 		if (!__atomic_compare_exchange_n(&ring->tail, &tail, needed, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		ring->lost_at = tail;
@@ -97,7 +97,8 @@ bool ring_lost_next(struct ring *ring, int *task, uint32_t *site)
 {
 	uint64_t end = ring->lost_end;
 
-	/* From the segment's start, whose first word is its task: the consumer may have taken a part. */
+	/* The consumer may have taken a part of the segment, but its first word, the task, is needed: so begin
+	 * there. */
 	for (uint64_t at = ring->lost_cursor; at < end;) {
 		uint64_t word = slot_word(ring, at, 0), value = slot_word(ring, at, 1), here = at;
 		uint32_t id = word & (RING_PAYLOAD - 1);
@@ -114,7 +115,7 @@ bool ring_lost_next(struct ring *ring, int *task, uint32_t *site)
 		*site = id;
 		return true;
 	}
-	/* All are counted: signal handlers may write again. */
+	/* All lost events are counted, so signal handlers may write again. */
 	SIGNAL_FENCE();
 	STORE(ring->limit, RING_LOOK);
 	return false;
@@ -126,13 +127,14 @@ static enum ring_result wait_for_room(struct ring *ring, uint64_t start)
 	int cancel;
 	enum ring_result result = RING_IS_FULL;
 
-	/* Under the other policies a full ring must not cost a reading of the clock. */
+	/* Only policy `block` reads the clock when the ring is full. */
 	if (LOAD(settings.policy) != TELEM_BLOCK)
 		return RING_IS_FULL;
 	end = clock_ns() + LOAD(settings.block_wait_ns);
-	/* A thread that was cancelled in its sleep would leave the ring claimed. */
+	/* A thread that is cancelled while it sleeps would leave the ring claimed. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	/* It waits only while a flusher drains. (clock_nanosleep() does not change errno.) */
+	/* The thread waits only while a reader is there, because else nothing drains the ring. clock_nanosleep() does
+	 * not change errno. */
 	while (LOAD(settings.policy) == TELEM_BLOCK && LOAD(settings.coarse_ticks)) {
 		wake_signal();
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 50000 }, NULL);
@@ -144,8 +146,8 @@ static enum ring_result wait_for_room(struct ring *ring, uint64_t start)
 	return result;
 }
 
-/* Makes room for a record of so many slots, in a later segment if need be: at *position when the
- * result is RING_PUT. Only while limit is RING_BUSY. */
+/* Makes room for a record of so many slots, in a later segment if need be. When it returns RING_PUT, the room is at
+ * *position. Called only while limit is RING_BUSY. */
 static enum ring_result make_room(struct ring *ring, uint32_t slots, uint64_t *position)
 {
 	enum ring_result result;
@@ -172,8 +174,7 @@ static enum ring_result make_room(struct ring *ring, uint32_t slots, uint64_t *p
 	return RING_PUT;
 }
 
-/* The cases: the first event, a new segment, a task to announce, a payload, a full ring, an
- * interrupted writer. */
+/* Handles the first event, a new segment, a task to announce, a payload, a full ring, and an interrupted producer. */
 enum ring_result ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks, uint64_t value, const void *payload)
 {
 	uint32_t slots = ring_record_slots(site, value);
@@ -186,7 +187,7 @@ enum ring_result ring_put_slow(struct ring *ring, uint32_t site, uint64_t ticks,
 	SIGNAL_FENCE();
 	result = make_room(ring, slots, &position);
 	if (result == RING_GAVE_UP) {
-		/* The ring stays busy until its losses are counted: a signal handler would write over them. */
+		/* The ring stays busy until its losses are counted, because a signal handler could write over them. */
 		ring->lost_cursor = ring->lost_end - ring_segment_bytes(ring);
 		ring->lost_task = ring->announced_task;
 		return RING_GAVE_UP;
@@ -223,13 +224,13 @@ void ring_task(struct ring *ring, int task)
 
 uint64_t ring_waiting(const struct ring *ring)
 {
-	/* tail first: under `overwrite` it may pass what head was. */
+	/* tail is read before head, because under `overwrite` it may pass a value of head that was read before. */
 	uint64_t tail = LOAD(ring->tail);
 
 	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) - tail;
 }
 
-/* How much of a copy is whole records. */
+/* Returns how many bytes of a copy are whole records. */
 static uint32_t whole_records(const uint8_t *copy, uint32_t bytes)
 {
 	uint32_t at = 0;
@@ -247,7 +248,7 @@ static uint32_t whole_records(const uint8_t *copy, uint32_t bytes)
 	return at;
 }
 
-/* Slots that lie in one piece. Returns what is set in any of their first words. */
+/* Copies slots that are contiguous. Returns the bits that are set in the first word of any of them. */
 static uint64_t slots_copy(uint8_t *out, const uint8_t *from, uint32_t bytes)
 {
 	uint64_t seen = 0;
@@ -301,7 +302,7 @@ uint32_t ring_copy(const struct ring *ring, uint64_t *position, uint8_t *out)
 
 	for (;;) {
 		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), first = LOAD(ring->first);
-		/* The producer may already be writing the segment behind the one that it is in. */
+		/* The producer may already be writing the segment after the one in which head is. */
 		uint64_t oldest = ring_segment_end(ring, head + 1) + segment - all, end;
 
 		if (*position < oldest)

@@ -26,7 +26,8 @@ void sample_put(const uint64_t *place, struct sample sample)
 
 uint32_t sample_distance(void)
 {
-	/* Between 0 and twice the mean, and random: a fixed distance could keep step with a loop of the program. */
+	/* The distance is random, between 0 and twice the mean, because a fixed one could coincide with a loop of the
+	 * program. */
 	return (uint32_t)(telem_stamp() * 0x9e3779b97f4a7c15u >> 40) % (2 * SAMPLE_MEAN - 1);
 }
 
@@ -37,7 +38,7 @@ bool samples_next(uint32_t *at, int task, struct sample_info *out)
 		uint64_t there = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 		struct sample sample = sample_at(place);
 
-		/* The place has had another address meanwhile: what was read may be half of each. */
+		/* The place has changed meanwhile, so what was read may be parts of two samples. */
 		if (there <= SAMPLE_TAKEN || __atomic_load_n(place, __ATOMIC_RELAXED) != there)
 			continue;
 		*out = (struct sample_info){ sample, there };

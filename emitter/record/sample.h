@@ -1,8 +1,9 @@
-/* sample.h -- the table of sampled allocations that live.
+/* sample.h -- the table of sampled allocations that are not yet freed.
  *
- * A place of the table is an address in telem_samples_, where every free looks; what is known of
- * it lies beside. Whoever puts SAMPLE_TAKEN there owns the place: a birth that finds none, the
- * death of that address, or a birth that drives out one that has lived long. Any thread. */
+ * A place of the table is a word of telem_samples_, which holds the address of the allocation, and which every free
+ * reads. A second array holds what is known of the allocation. A thread that puts SAMPLE_TAKEN into a place owns it:
+ * for an allocation that finds the place empty, for the free of that address, or for an allocation that replaces one
+ * which has lived for long. Any thread. */
 #ifndef TELEM_EMITTER_RECORD_SAMPLE_H
 #define TELEM_EMITTER_RECORD_SAMPLE_H
 
@@ -16,17 +17,17 @@
 
 struct sample { uint64_t born_ticks, bytes; uint32_t site; int task; };
 
-/* What lies beside a place, while it may be written. */
+/* Reads what is known of the allocation in a place, while another thread may be writing it. */
 struct sample sample_at(const uint64_t *place);
-/* The owner of a place writes what lies beside it. */
+/* Writes what is known of the allocation. Called by the owner of the place. */
 void sample_put(const uint64_t *place, struct sample sample);
-/* Allocations from one sample to the next. */
+/* Returns how many allocations there are from one sample to the next. */
 uint32_t sample_distance(void);
 
 struct sample_info { struct sample sample; uint64_t address; };
-/* Copies the next sampled allocation that lives, of a task (0: any), from place *at on; false: no
- * more. */
+/* Copies the next sampled allocation of a task, or of any task when it is 0, from place *at on. Returns false when
+ * there are no more. */
 bool samples_next(uint32_t *at, int task, struct sample_info *out);
-/* The ends of all were not recorded: the class was off, or telemetry. */
+/* Empties the table, because their frees were not recorded while the class, or telemetry, was off. */
 void samples_forget(void);
 #endif

@@ -35,7 +35,8 @@ static struct shard *take(uint32_t cell_count)
 			*link = shard->next;
 			return shard;
 		}
-	/* No free shard is large enough, because more sites have come since: one that is too small makes way. */
+	/* No free shard is large enough, because more sites have been registered. A free one that is too small is
+	 * unmapped. */
 	if ((shard = free_shards)) {
 		free_shards = shard->next;
 		memory_unmap(shard, shard->mapped_bytes);
@@ -155,7 +156,7 @@ void shard_leave(struct shard *shard)
 	task_left(task);
 }
 
-/* Clears only what was used: a page stays shared with the parent as long as nobody writes to it. */
+/* Clears only what was used, because a page stays shared with the parent process until it is written to. */
 static void shard_clear(struct shard *shard)
 {
 	uint32_t count = shard->cell_count < site_table.count ? shard->cell_count : site_table.count;

@@ -1,7 +1,7 @@
-/* shard.h -- sums: one shard of cells for each thread and task.
+/* shard.h -- the sums of events: one shard of cells for each thread and task.
  *
- * A shard is written by its thread alone. What a thread or task leaves when it ends is folded
- * into another shard, so that totals never go backwards. All calls locked. */
+ * Only its thread writes a shard. When a thread or task ends, its shards are added to another one, so that totals
+ * never decrease. All calls are locked, unless they say otherwise. */
 #ifndef TELEM_EMITTER_RECORD_SHARD_H
 #define TELEM_EMITTER_RECORD_SHARD_H
 
@@ -21,26 +21,27 @@ struct shard {
 	uint32_t id, cell_count;
 	size_t mapped_bytes;
 };
-/* A cell and its fingerprint, which lies apart, because the flusher writes it. */
+/* The size of a cell and its fingerprint. The fingerprints are in an array of their own, because the flusher writes
+ * them. */
 #define CELL_BYTES (sizeof(struct telem_cell) + sizeof(uint64_t))
 
-/* The two shards that belong to no thread: what ended tasks leave; what threads beyond the
- * limits record, with locked adds. */
+/* Two shards belong to no thread: shard_ended has the sums of tasks that ended, and shard_shared those of threads
+ * beyond the limits, which add to it with locked instructions. */
 extern struct shard shard_ended __attribute__((visibility("hidden")));
 extern struct shard shard_shared __attribute__((visibility("hidden")));
 
-/* Gives these two their cells, and to the two common tasks. 0 or -ENOMEM. */
+/* Gives these two shards their cells, and adds each to its task. Returns 0 or -ENOMEM. */
 int shards_begin(void);
-/* An empty shard in a task, with room for every site that is registered now; NULL when there is none. */
+/* Returns an empty shard in a task, with room for every site that is registered now; NULL when memory is out. */
 struct shard *shard_take(struct task *task);
-/* This thread writes to this shard from now on. Not locked. */
+/* Makes this thread write to this shard from now on. Not locked. */
 void shard_enter(const struct shard *shard);
-/* No thread writes it any more: what it holds stays with its task as the unowned shard, or goes to
+/* Called when no thread writes a shard any more: its sums stay with its task, in the unowned shard, or go to
  * shard_ended when the task has ended. */
 void shard_leave(struct shard *shard);
-/* A task has ended: its unowned shard goes to shard_ended. */
+/* Called when a task has ended: adds its unowned shard to shard_ended. */
 void shard_leave_unowned(struct task *task);
-/* In the child of fork(): empties a shard and frees it; empties the two common ones. */
+/* In the child of fork(): the first empties a shard and frees it, the second empties the two common ones. */
 void shard_forget(struct shard *shard);
 void shards_forget_common(void);
 #endif

@@ -56,7 +56,7 @@ static uint32_t add(uint8_t class_id, const struct telem_site *place)
 	entry->file = site_text(place->file, LIMIT_PATH_BYTES);
 	if (!entry->name || !entry->file)
 		return 0;
-	/* A site also has a cell in the ended and the shared shard, and one in the totals. */
+	/* Each site also has a cell in shard_ended and in shard_shared, and one in the totals. */
 	memory_use(sizeof *entry + 3 * CELL_BYTES);
 	return site_table.count++;
 }
@@ -105,7 +105,7 @@ int site_every(uint32_t id, uint32_t n)
 {
 	uint32_t mask = 0;
 
-	/* A frame is timed by itself. */
+	/* Each frame is timed, because it is checked against a budget. */
 	if (site_table.rows[id].kind != SITE_SPAN || site_table.rows[id].detail == SPAN_IS_FRAME)
 		return -ENOENT;
 	if (n == 0 || n > LIMIT_SPAN_EVERY)

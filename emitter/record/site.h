@@ -1,8 +1,8 @@
-/* site.h -- the table of sites: everything of one class, kind, unit, detail and name is one site.
+/* site.h -- the table of sites: places of the same class, kind, unit, detail and name are one site.
  *
- * A site may stand at several places in the program's source; place.h registers these. Names are
- * copied, because the module that has them may be unloaded. Under the emitter's lock, except
- * where a field says otherwise. */
+ * A site may have several places in the program's source; place.h registers these. Names are copied, because the
+ * module that has them may be unloaded. All of this is under the emitter's lock, except where a field says
+ * otherwise. */
 #ifndef TELEM_EMITTER_RECORD_SITE_H
 #define TELEM_EMITTER_RECORD_SITE_H
 
@@ -16,19 +16,19 @@
 #include "protocol/message.h"
 
 struct site_entry {
-	struct telem_site *places;   /* all that are this site, linked by place_next() */
+	struct telem_site *places;   /* the site's places, linked by place_next() */
 	uint8_t class_id, kind, unit, detail;
-	uint8_t own_level;           /* LEVEL_NONE: the class's */
-	uint8_t leased_level;        /* what a viewer holds, or LEVEL_NONE; set by whoever keeps the leases */
+	uint8_t own_level;           /* LEVEL_NONE when the site follows its class */
+	uint8_t leased_level;        /* what a viewer holds, or LEVEL_NONE; set by deliver/lease.c */
 	uint8_t level;               /* in force */
 	bool is_sent, is_level_sent;
-	uint32_t skip_mask;          /* one in skip_mask + 1 is timed; for spans a setting */
-	struct telem_site *lifetime; /* of an allocation's type: the latency of its sampled ones; atomic */
+	uint32_t skip_mask;          /* one event in skip_mask + 1 is timed; set for spans by site_every() */
+	struct telem_site *lifetime; /* of an allocation type: the lifetimes of its samples; atomic */
 	const char *name, *file;     /* copies */
 	uint32_t line, field_count;
-	uint32_t owner;              /* the shard that set a gauge last, or 0; written by producers */
-	/* Of a reporter: how often it gave a value, how often at the last tick, and the latest
-	 * value, which belongs to no task. */
+	uint32_t owner;              /* the shard that set the gauge last, or 0; written by threads that record */
+	/* Of the gauge of a reporter: how often it returned a value, how often at the last tick, and the latest value,
+	 * which belongs to no task. */
 	uint64_t asked_count, previous_asked_count;
 	int64_t asked_value;
 	const char *fields[LIMIT_FIELDS];
@@ -45,20 +45,20 @@ static inline bool site_kind_has_handlers(unsigned kind)
 	return kind == SITE_SPAN || kind == SITE_LATENCY || kind == SITE_EVENT;
 }
 
-/* The other places of a site: telem_site.reserved[0] links them. */
+/* Returns the next place of the same site. telem_site.reserved[0] links them. */
 static inline struct telem_site *place_next(const struct telem_site *place)
 {
 	return (struct telem_site *)(uintptr_t)place->reserved[0];
 }
 
-/* The id of the site that a place is, made if need be, which sets *is_new; 0: there is no room.
- * The place's class must be registered. */
+/* Returns the id of the site to which a place belongs. When there is no such site, it is made and *is_new set; 0 means
+ * that there is no room. The place's class must be registered. */
 uint32_t site_of(const struct telem_site *place, bool *is_new);
-/* By "class.name" and kind, 0: any. -1 when there is none. */
+/* Finds a site by "class.name" and kind, or any kind when that is 0. Returns its id or -1. */
 int site_find(const char *class_dot_name, unsigned kind);
 bool site_is_named(const struct site_entry *site, const char *class_dot_name);
-/* Sets that a span is timed once in n. -ENOENT: it is no span; -EINVAL. */
+/* Makes one span in n timed. Returns 0, -ENOENT when the site is not a span, or -EINVAL. */
 int site_every(uint32_t id, uint32_t n);
-/* A copy of a name that is never freed, cut to most - 1 bytes; NULL: no room. */
+/* Returns a copy of a name, cut to most - 1 bytes, which is never freed; NULL when there is no room. */
 const char *site_text(const char *string, uint32_t most);
 #endif

@@ -1,11 +1,11 @@
-/* slow.c -- the instruments that telem.h writes inline, for a thread that has no cell for the site yet, or gets none. */
+/* slow.c -- the instruments that telem.h writes inline, for threads that have no cell of the site, or never get one. */
 #include "emitter/core/api.h"
 
 #include "emitter/record/cell_shared.h"
 #include "emitter/record/heap.h"
 #include "emitter/record/shard.h"
 
-/* Kept out of the hot text: it runs once for a thread and site, or not even that. */
+/* Runs at most once for a thread and site, so the compiler keeps it apart from code that runs often. */
 #define COLD __attribute__((cold))
 
 COLD void telem_add_slow_(struct telem_site *site, uint64_t n)
@@ -68,7 +68,7 @@ COLD void telem_heap_slow_(int64_t bytes, bool is_free)
 	cell = telem_cell_(tag);
 	if (!cell)
 		cell = telem_cell_make_(tag);
-	/* A tag's events are not streamed, because the allocation itself may be. */
+	/* A tag's events are never streamed, because the event of the allocation itself may be. */
 	if (cell && !is_free) {
 		telem_add_(&cell->sum, (uint64_t)bytes);
 		telem_add_(&cell->count, 1);

@@ -8,15 +8,15 @@
 #include "emitter/core/settings.h"
 #include "protocol/message.h"
 
-/* An id is a slot and, above it, how often the slot was used, so that the id of a task that ended
- * differs from the id of the task that has its slot now. So many slots are used in turn before one
- * is used again that an id comes back only after millions of others: no ring holds it any more. */
+/* The low bits of an id are a slot, the high bits count how often the slot was used, so that the id of a task that
+ * ended differs from that of the task which has its slot now. Slots are used in turn, so an id is used again only after
+ * millions of others, when no ring holds it any more. */
 #define SLOT_BITS 16
 #define GENERATIONS (1 << 14)
 #define SLOTS_IN_TURN 512u
 
-static struct task *slots;           /* [LIMIT_TASKS], mapped once, touched as used */
-static struct task *free_slots, **free_slots_end;    /* the longest free first */
+static struct task *slots;           /* [LIMIT_TASKS], mapped once; pages take memory when they are used */
+static struct task *free_slots, **free_slots_end;    /* those that have been free for the longest time come first */
 static uint32_t slots_used;          /* the first ones are TASK_ALL and TASK_ENDED */
 
 struct task_table task_table;
@@ -63,7 +63,7 @@ struct task *task_make(const char *name, pid_t thread_id)
 	task->id = id;
 	task->thread_id = thread_id;
 	snprintf(task->name, sizeof task->name, "%s", name);
-	/* After the two that are always there. */
+	/* The new task comes after the two that are always in the list. */
 	task->previous = &task_shared;
 	task->next = task_shared.next;
 	if (task->next)

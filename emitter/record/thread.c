@@ -19,9 +19,9 @@
 struct thread_table thread_table;
 
 __thread struct thread *my_thread __attribute__((tls_model("initial-exec")));
-/* The thread's destructor has run: what it records after that goes to the shared shard. */
+/* The thread's destructor has run. What the thread records after that goes to the shared shard. */
 static __thread bool is_over __attribute__((tls_model("initial-exec")));
-/* This thread was beyond the limits so many events ago: it asks again now and then. */
+/* Counts the events of a thread beyond the limits, which tries to get a state again now and then. */
 static __thread uint32_t refused_count __attribute__((tls_model("initial-exec")));
 #define EVENTS_REFUSED 1024u
 
@@ -65,7 +65,7 @@ struct shard *thread_shard_in(struct thread *thread, struct task *task)
 {
 	struct shard *shard, *next;
 
-	/* This thread gives back its shards in tasks that have ended and that it has left. */
+	/* A thread gives back its shards of tasks that have ended and that it has left. */
 	for (shard = thread->shards; shard; shard = next) {
 		next = shard->next;
 		if (shard->task->has_ended && !is_entered(thread, shard))
@@ -112,7 +112,7 @@ uint64_t thread_carried_sum(const struct thread *thread, uint32_t which)
 
 /* ---- a thread's life ---- */
 
-/* It is in no handler: it has ended, or was the parent's. */
+/* Clears what a thread published about handlers, when it has ended or was the parent's. */
 static void leave_handlers(struct thread *thread)
 {
 	for (uint32_t i = 0; i < LIMIT_HANDLER_DEPTH; i++)
@@ -148,7 +148,7 @@ static void make_exit_key(void)
 	has_exit_key = pthread_key_create(&exit_key, thread_exit) == 0;
 }
 
-/* This code may be unloaded now; no thread's end must come here any more. */
+/* After this the code may be unloaded, so the end of a thread must not call it any more. */
 __attribute__((destructor)) static void delete_exit_key(void)
 {
 	if (has_exit_key)

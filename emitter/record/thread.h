@@ -1,7 +1,7 @@
 /* thread.h -- the threads that record events, from their first event to their end.
  *
- * A thread's state is its own: it writes it without a lock. The list of them, and what is marked
- * so, is under the emitter's lock. */
+ * A thread writes its own state without a lock. The list of threads, and fields that are marked "locked", are under the
+ * emitter's lock. */
 #ifndef TELEM_EMITTER_RECORD_THREAD_H
 #define TELEM_EMITTER_RECORD_THREAD_H
 
@@ -16,29 +16,29 @@ struct handler;
 struct ring;
 struct task;
 
-/* What a thread's figures were when its present frame began. */
+/* A thread's figures at the moment when its present frame began. */
 struct frame_start {
-	uint64_t ticks;              /* 0: it has none */
-	uint64_t run;                /* of telemetry, in which it began */
-	uint32_t counter_count;      /* that were chosen then */
+	uint64_t ticks;              /* 0 while no frame has begun */
+	uint64_t run;                /* settings.runs at that moment */
+	uint32_t counter_count;      /* how many counters the frame had at that moment */
 	uint64_t alloc_count, logs[SEVERITY_COUNT], counters[LIMIT_COUNTERS_A_FRAME];
 };
 
-/* One thread's state: recycled, never unmapped, for a thread may still be looking. */
+/* One thread's state. It is recycled but never unmapped, because another thread may still be reading it. */
 struct thread {
 	struct thread *next;         /* locked */
 	struct ring *ring;           /* NULL until its first event at level all */
-	struct shard *shards;        /* those that it is or was in */
-	struct shard *stack[LIMIT_TASK_DEPTH + 1];   /* own task's first */
+	struct shard *shards;        /* of the tasks that it is or was in */
+	struct shard *stack[LIMIT_TASK_DEPTH + 1];   /* the shards of the tasks it has entered, its own task's first */
 	uint32_t depth;
 	bool is_free, has_ended;     /* locked */
-	/* Which handlers it is in, and since when it calls any; read by the thread that detaches one. */
-	uint64_t dispatch_epoch;     /* 0: it calls none */
+	/* The handlers it is in, and the epoch in which it entered; read by the thread that detaches a handler. */
+	uint64_t dispatch_epoch;     /* 0 while it calls no handler */
 	struct handler *inside[LIMIT_HANDLER_DEPTH];
 	uint64_t logs[SEVERITY_COUNT];       /* lines so far */
 	struct frame_start frames[LIMIT_FRAMES];
-	uint64_t carried[LIMIT_FRAME_COUNTERS];      /* what these counters hold in shards that it has left */
-	uint32_t limited[LIMIT_CLASSES];     /* events of classes that stream one in some */
+	uint64_t carried[LIMIT_FRAME_COUNTERS];      /* the sums of these counters in shards that it has left */
+	uint32_t limited[LIMIT_CLASSES];     /* how many events it has had of each class that streams one in N */
 };
 
 extern struct thread_table {
@@ -47,27 +47,27 @@ extern struct thread_table {
 	uint32_t ended_count;        /* threads that ended and still hold a ring */
 } thread_table __attribute__((visibility("hidden")));
 
-/* This thread; NULL before thread_self() has attached it. */
+/* The state of the calling thread; NULL before thread_self() has attached it. */
 extern __thread struct thread *my_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
-/* This thread, attached at its first call; NULL beyond the limits, at a thread's very end or
- * inside another slow path (a signal). */
+/* Returns the state of the calling thread, which is attached at the first call. NULL beyond the limits, after the
+ * thread's destructor, and for a signal handler that has interrupted a slow path. */
 struct thread *thread_self(void);
-/* hook is called by each thread that ends, when it has left its ring behind. Not locked. */
+/* Sets a hook that each ending thread calls after its last event. Not locked. */
 void thread_on_end(void (*hook)(void));
-/* An ended thread whose ring is empty: its state and its ring may serve another. Locked. */
+/* Frees the state and ring of an ended thread whose ring is empty, for another thread. Locked. */
 void thread_retire(struct thread *thread);
 
-/* A new shard of this thread in a task; NULL when there is no room. Locked. */
+/* Makes a shard of this thread in a task; NULL when there is no room. Locked. */
 struct shard *thread_shard_in(struct thread *thread, struct task *task);
-/* From now on threads carry the sum of this counter along when they leave shards. Returns which
- * of the LIMIT_FRAME_COUNTERS it is, or -ENOSPC. Locked. */
+/* Makes threads carry the sum of this counter along from now on, when they leave a shard. Returns its index among the
+ * LIMIT_FRAME_COUNTERS, or -ENOSPC. Locked. */
 int thread_carry(uint32_t site);
-/* The sum of a carried counter over all that this thread has counted. */
+/* Returns the sum of a carried counter over all shards in which this thread has counted. */
 uint64_t thread_carried_sum(const struct thread *thread, uint32_t which);
 uint32_t thread_carried_site(uint32_t which);
 
-/* In the child of fork(): this thread is new; and, locked, before its first event: nothing of
- * the parent's threads remains. */
+/* In the child of fork(): the first makes the calling thread a new one; the second, locked and before the child's first
+ * event, frees the states of the parent's threads. */
 void thread_forget(void);
 void threads_forget(void);
 #endif

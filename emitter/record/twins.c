@@ -1,6 +1,6 @@
-/* twins.c -- what telem.h and protocol/ both name: the numbers must be the same.
+/* twins.c -- asserts that constants which are both in telem.h and in protocol/ are equal.
  *
- * telem.h is installed and includes nothing of ours, so it has constants of its own. */
+ * telem.h is installed without protocol/, so it has constants of its own. */
 #include "emitter/core/api.h"
 
 #include <assert.h>
@@ -44,7 +44,7 @@ SAME(TELEM_BROKE_HEAP, BROKE_HEAP);
 SAME(TELEM_BROKE_LOGS, BROKE_LOGS);
 SAME(TELEM_BROKE_COUNTER, BROKE_COUNTER);
 
-/* Sizes that telem.h writes out. */
+/* Sizes that telem.h has as numbers. */
 #define FIELD(type, name) (((struct type *)0)->name)
 SAME(sizeof FIELD(telem_handler_info, id), LIMIT_NAME_BYTES);
 SAME(sizeof FIELD(telem_handler_info, event), 2 * LIMIT_NAME_BYTES);
