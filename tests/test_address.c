@@ -45,7 +45,7 @@ static void good(const char *text, const struct source_kind *kind)
 	assert_string_equal(address.text, text);
 }
 
-/* what: how the text goes on behind the address. */
+/* what is how the error text continues after the address. */
 static void bad(const char *text, int code, const char *what, const char *todo)
 {
 	char expected[600];
@@ -58,7 +58,7 @@ static void bad(const char *text, int code, const char *what, const char *todo)
 	assert_string_equal(problem.todo, todo);
 }
 
-/* Somebody who listens there. */
+/* Returns a socket that listens at path. */
 static int listener(const char *path)
 {
 	struct sockaddr_un where = { .sun_family = AF_UNIX };
@@ -204,7 +204,7 @@ static void digits_are_a_process(void **state)
 	assert_int_equal(address.pid, getpid());
 	assert_string_equal(address.path, path);
 	close(fd);
-	/* Of one that died only the name is left. */
+	/* A program that was killed leaves its socket file behind, on which no process listens. */
 	assert_int_equal(address_parse(pid, &address, &problem), EXIT_NOT_LINKED);
 }
 
@@ -224,7 +224,7 @@ static void anything_else_is_a_programs_name(void **state)
 	assert_string_equal(address.program, "test_address");
 	assert_string_equal(address.path, path);
 	assert_int_equal(address_parse("test_addres", &address, &problem), EXIT_NO_TARGET);
-	/* Two of that name: a socket of a program's second copy is enough. */
+	/* Two programs have the name when a process has two sockets, as with two copies of libtelem. */
 	snprintf(other, sizeof other, "%s/telem/%d-77.sock", fixture.dir, (int)getpid());
 	other_fd = listener(other);
 	assert_int_not_equal(address_parse("test_address", &address, &problem), EXIT_DONE);
@@ -288,7 +288,7 @@ static void a_directory_others_could_have_filled_is_not_listed(void **state)
 	}
 	assert_int_equal(chmod(directory, 0700), 0);
 	good(pid, &source_unix);
-	if (geteuid() == 0) {            /* who else could give it away */
+	if (geteuid() == 0) {            /* only root can change the owner */
 		assert_int_equal(chown(directory, 65534, 65534), 0);
 		assert_int_equal(listed(), 0);
 		assert_int_not_equal(address_parse(pid, &address, &problem), EXIT_DONE);

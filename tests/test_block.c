@@ -61,7 +61,7 @@ static void take_blocks(struct answer *answer)
 	}
 }
 
-/* In pieces of step bytes, as far as there is room. */
+/* Feeds pieces of step bytes, or less when the reader has less room. */
 static void feed(struct answer *answer, const uint8_t *bytes, size_t count, size_t step)
 {
 	while (count > 0) {
@@ -93,7 +93,7 @@ static bool is_same(const struct answer *a, const struct answer *b)
 	       memcmp(a->blocks, b->blocks, a->count * sizeof *a->blocks) == 0;
 }
 
-/* Whole, bytewise, and in two pieces cut every step bytes. */
+/* Feeds the stream whole, byte by byte, and cut into two pieces at every multiple of step. */
 static void same_at_cuts(const uint8_t *bytes, size_t count, size_t step)
 {
 	static struct answer whole, pieces;
@@ -188,7 +188,7 @@ static void a_block_may_be_empty_or_full(void **state)
 	same_at_cuts(wire.bytes, wire.count, 1);
 }
 
-/* Larger than a block, all else right. */
+/* The block is larger than a block may be, and right in everything else. */
 static void a_block_over_the_limit_is_refused(void **state)
 {
 	static struct answer answer;
@@ -286,7 +286,7 @@ static void damage(struct damaged *damaged, const struct answer *whole, size_t s
 		at = next;
 		if (edit == edit_count || at == wire.count)
 			break;
-		/* Short ones mostly, some longer than all a reader looks back. */
+		/* Most runs are short. Some are longer than what a reader keeps. */
 		length = 1 + random_below(random, 1u << random_below(random, 15));
 		switch (random_below(random, 3)) {
 		case 0:
@@ -307,7 +307,7 @@ static void damage(struct damaged *damaged, const struct answer *whole, size_t s
 	}
 }
 
-/* Each block given is one of the stream's, in order and once; those not given were hit. */
+/* Checks that each block that came out is one of the stream, in order and once, and that all others were damaged. */
 static void only_the_hit_are_lost(const struct answer *got, const struct answer *whole, const bool *was_hit, uint64_t seed)
 {
 	size_t next = 0;
@@ -340,7 +340,7 @@ static void damage_costs_the_blocks_it_hits_and_no_other(void **state)
 		uint64_t random = seed;
 		struct damaged damaged;
 
-		/* The first HELLO is spared: without it nothing can be told. */
+		/* The first HELLO is not damaged, because a reader finds no block without it. */
 		damage(&damaged, &whole, whole.blocks[1].offset, &random);
 		read_whole(&got, damaged.bytes, damaged.count);
 		only_the_hit_are_lost(&got, &whole, damaged.hit, seed);
@@ -437,7 +437,7 @@ static void far_more_noise_than_a_block_costs_nothing_either(void **state)
 
 /* ---- forgery ---- */
 
-/* A whole stream's blocks, of a marker its writer could not know, in a log text. */
+/* Writes blocks of a forged stream, with a given marker, into the text of a log line. */
 static void log_forged(const uint8_t *marker, bool with_hello)
 {
 	struct wire forged;
@@ -534,7 +534,7 @@ static void a_hello_alone_is_not_believed(void **state)
 
 	(void)state;
 	fill_stream(&other, 3, 1000);
-	wire_raw(&wire, other.bytes, HELLO_FIXED_BYTES + 20);      /* the HELLO of somebody, no block */
+	wire_raw(&wire, other.bytes, HELLO_FIXED_BYTES + 20);      /* the HELLO of another stream, but no whole block */
 	for (int i = 0; i < 6000; i++)
 		wire_raw(&wire, "x", 1);
 	wire_raw(&wire, other.bytes, other.count);
@@ -546,7 +546,7 @@ static void a_hello_alone_is_not_believed(void **state)
 
 /* ---- work ---- */
 
-/* CHECKs right in form and marker, each naming as many bytes as it may, none right. */
+/* The CHECKs have the right form and marker, and claim as many bytes as they may, but no checksum is right. */
 static void packed_checks_cost_no_more_than_their_bytes(void **state)
 {
 	static struct answer answer;
@@ -567,7 +567,8 @@ static void packed_checks_cost_no_more_than_their_bytes(void **state)
 	assert_true(reader->examined_bytes < 2 * wire.count);
 }
 
-/* Lost, with HELLOs right in themselves but closed by no block; and magics, and half CHECKs. */
+/* The reader has lost the stream. The bytes are valid HELLOs that no CHECK follows, magic numbers, and parts of
+ * CHECKs. */
 static void packed_hellos_cost_no_more_than_their_bytes(void **state)
 {
 	static struct answer answer;
@@ -586,7 +587,7 @@ static void packed_hellos_cost_no_more_than_their_bytes(void **state)
 	assert_true(reader->examined_bytes < 2 * wire.count);
 }
 
-/* The worst: HELLOs and CHECKs that each name the HELLO a whole block before them. */
+/* The worst case: each CHECK claims a block that begins with the HELLO one whole block before it. */
 static void hellos_with_false_checks_cost_a_block_each_at_most(void **state)
 {
 	static struct answer answer;
@@ -676,7 +677,7 @@ static void a_stream_behind_a_torn_one_loses_nothing_of_its_own(void **state)
 	same_at_cuts(wire.bytes, wire.count, 17);
 }
 
-/* Three in a row, the third with the marker of the first: none is searched for across. */
+/* The third stream has the marker of the first. A reader must not skip the second one in search of that marker. */
 static void a_stream_between_two_parts_of_another_is_not_jumped_over(void **state)
 {
 	static struct answer answer;
@@ -704,7 +705,7 @@ static void behind_a_gap_only_hello_counts(void **state)
 	assert_int_equal(answer.count, 4);
 	block_reader_gap(reader, 1000000);
 	memset(&answer, 0, sizeof answer);
-	/* Whole blocks of the marker it knew, but who sends now is not known yet. */
+	/* These blocks have the marker that the reader knew, but after the gap another stream may be sending. */
 	feed(&answer, wire.bytes + wire.count / 2, wire.count - wire.count / 2, SIZE_MAX);
 	assert_int_equal(answer.count, 0);
 	wire.count = 0;
@@ -730,7 +731,7 @@ static void blocks_of_a_gone_reader_stay_where_they_were_told(void **state)
 	assert_int_equal(block_reader_next(reader, &block), BLOCK_WHOLE);
 	assert_ptr_equal(block.bytes, at);
 	take_blocks(&answer);
-	assert_memory_equal(block.bytes, wire.bytes, block.byte_count);   /* still, after the last one */
+	assert_memory_equal(block.bytes, wire.bytes, block.byte_count);   /* the last block stays valid */
 	assert_int_equal(block_reader_next(reader, &block), BLOCK_MORE);
 	assert_int_equal(block_reader_rest(reader), 0);
 }

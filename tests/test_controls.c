@@ -80,7 +80,7 @@ static void ack(uint64_t request, uint64_t code, const char *text)
 	hear_story();
 }
 
-/* The next request that was sent. Its texts are gone when this returns. */
+/* Returns the next request that was sent. Its texts are not valid any more. */
 static struct message sent(void)
 {
 	uint8_t bytes[LIMIT_REQUEST_BYTES];
@@ -203,7 +203,7 @@ static void what_cannot_be_sent_says_why(void **state)
 	source.state = SOURCE_LOST;
 	assert_int_equal(controls_request(&controls, &one, NULL, NULL), -ENOTCONN);
 	nothing_sent();
-	/* None of them took a number. */
+	/* Requests that were not sent use no number. */
 	source.state = SOURCE_OPEN;
 	assert_int_equal(controls_request(&controls, &one, NULL, NULL), 0);
 	assert_int_equal(sent().ping.request, 1);

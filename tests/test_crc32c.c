@@ -44,7 +44,7 @@ static void both_ways_agree_at_every_length_and_alignment(void **state)
 	for (size_t start = 0; start < 16; start++)
 		for (size_t count = 0; count <= 300; count++)
 			assert_int_equal(crc32c(bytes + start, count), crc32c_portable(bytes + start, count));
-	/* Long ones, which go in lanes. */
+	/* Long inputs are computed in lanes. */
 	for (size_t count = 900; count <= 4100; count++)
 		assert_int_equal(crc32c(bytes + count % 16, count), crc32c_portable(bytes + count % 16, count));
 }

@@ -53,7 +53,7 @@ static int teardown(void **state)
 
 static void write_stream(void) { fixture_write(path, (char *)story.wire.bytes, story.wire.count); }
 
-/* A recording with index points, of ticks ticks behind the greeting. */
+/* Writes a recording with index points. It has a greeting and `ticks` ticks. */
 static void make_recording(int ticks)
 {
 	struct recorder recorder;
@@ -198,7 +198,7 @@ static void one_that_was_damaged_says_where_and_when(void **state)
 	story_ticks(&story, 4);
 	before = story.wire.count;
 	story_tick(&story);
-	/* Its first block: in it no tick ends. */
+	/* No tick ends in the first block of that tick. */
 	block = (size_t)((uint8_t *)memmem(story.wire.bytes + before, story.wire.count - before, story.wire.marker,
 					   MARKER_BYTES) -
 			 story.wire.bytes) - 4 + CHECK_BYTES - before;
@@ -255,7 +255,7 @@ static void it_runs_to_the_first_tick_at_or_behind_a_moment(void **state)
 	assert_int_equal(time_of(&session), 10 * STORY_SECOND);
 	assert_int_equal(replay.cursor.position_ns, 9 * STORY_SECOND + 1);
 	assert_false(cursor_run(&replay.cursor, 9 * STORY_SECOND + STORY_SECOND / 2));
-	assert_false(cursor_run(&replay.cursor, 8 * STORY_SECOND));    /* it does not run back */
+	assert_false(cursor_run(&replay.cursor, 8 * STORY_SECOND));    /* it never plays backwards */
 	assert_int_equal(time_of(&session), 10 * STORY_SECOND);
 	assert_true(cursor_run(&replay.cursor, UINT64_MAX));
 	assert_true(replay.cursor.is_at_end);
@@ -283,7 +283,7 @@ static void any_way_to_a_moment_shows_the_same(void **state)
 		replay_close(&other);
 		assert_int_equal(session_restart(&other_session, 0), 0);
 	}
-	/* Bytes that were read ahead when it sought are no damage. */
+	/* Bytes that were read ahead before a seek do not count as damage. */
 	assert_int_equal(model_link(session.model)->skipped_bytes, 0);
 }
 
@@ -301,7 +301,7 @@ static void far_back_in_a_long_one_the_last_hour_is_as_it_was(void **state)
 	cursor_run(&replay.cursor, UINT64_MAX);
 	assert_true(replay.timeline.point_count > 300);
 	cursor_seek(&replay.cursor, moment);
-	/* It did not play the first hour and a half again. */
+	/* The cursor did not play the first hour and a half again. */
 	assert_true(model_ticks(session.model) < 130);
 	assert_int_equal(replay_open(&other, path, &other_session, &problem, &warning), EXIT_DONE);
 	cursor_run(&other.cursor, moment);

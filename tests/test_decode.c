@@ -77,7 +77,7 @@ static int ask_message(struct digest *digest, const uint8_t **bytes, size_t *cou
 	return result;
 }
 
-/* One piece, in memory of its own so that reading past it shows. */
+/* Feeds one piece from memory of exactly its size, so that a sanitizer notices a read past its end. */
 static void feed(ask_fn *ask, struct digest *digest, const uint8_t *bytes, size_t count)
 {
 	uint8_t *copy = malloc(count + !count);
@@ -100,7 +100,7 @@ static void feed(ask_fn *ask, struct digest *digest, const uint8_t *bytes, size_
 	free(copy);
 }
 
-/* A piece of first bytes, then pieces of step bytes. */
+/* Feeds a piece of `first` bytes, then pieces of `step` bytes. */
 static struct digest answers(ask_fn *ask, const uint8_t *bytes, size_t count, size_t first, size_t step)
 {
 	struct digest digest = { 0 };
@@ -130,7 +130,7 @@ static void same_at_every_cut(ask_fn *ask, const uint8_t *bytes, size_t count)
 	}
 }
 
-/* The first answer. */
+/* Returns the first answer of the decoder. */
 static int value_of(const uint8_t *bytes, size_t count, const struct token **tape, uint32_t *token_count, size_t *taken)
 {
 	uint64_t start;
@@ -160,7 +160,7 @@ static int message_of_hex(const char *hex, struct message *out)
 
 /* ---- msgpack-test-suite.json ---- */
 
-/* An ext or binary of the suite: bytes as "01-02". */
+/* Compares an ext or binary value with the suite's text, like "01-02". */
 static void has_bytes(const char *bytes, uint32_t count, const char *hex)
 {
 	uint8_t expected[64];
@@ -201,7 +201,7 @@ static uint64_t big_endian(const char *bytes, uint32_t count)
 	return value;
 }
 
-/* Seconds and nanoseconds of the extension type -1. */
+/* Compares the extension type -1, which has seconds and nanoseconds. */
 static void is_timestamp(const struct token *token, int64_t seconds, int64_t ns)
 {
 	const char *data = token->bytes + 1;
@@ -274,7 +274,7 @@ static uint32_t is_json(const struct token *token, json_t *json)
 	return span;
 }
 
-/* One value of the suite; its member tells what it is. */
+/* Compares one value of the suite. The name of its member says what it is. */
 static uint32_t is_suite_value(const struct token *token, json_t *entry)
 {
 	json_t *value;
@@ -334,7 +334,7 @@ static void every_encoding_of_the_suite_gives_its_value_at_every_cut(void **stat
 
 struct bad_input { uint8_t bytes[16384]; size_t count; char answer[32]; };
 
-/* Calls each for every line. */
+/* Calls each() for every line of the file. */
 static void bad_inputs(void (*each)(const struct bad_input *input))
 {
 	char *text = fixture_read(BAD_INPUTS, NULL), *save = NULL;
@@ -385,7 +385,7 @@ static void has_its_answer(const struct bad_input *input)
 		assert_int_equal(taken, input->count);
 		assert_true(decoder_is_inside(decoder));
 	} else {
-		/* Sound msgpack but no message; what it means elsewhere is for the layers above. */
+		/* The input is valid msgpack but not a message. Other answers concern the layers above. */
 		assert_true(is_one_of(input->answer, "schema escape saturate decode decode-or-schema"));
 		assert_int_equal(result, DECODE_MESSAGE);
 		assert_int_equal(taken, input->count);
@@ -430,7 +430,7 @@ static void is_taken_whole_and_bytewise(const struct bad_input *input)
 	}
 }
 
-/* The first test of all: what counts is the peak since the program started. */
+/* This test must run first, because it measures the peak of memory since the program started. */
 static void bad_inputs_take_less_than_16_mib(void **state)
 {
 	struct rusage before, after;
@@ -442,7 +442,7 @@ static void bad_inputs_take_less_than_16_mib(void **state)
 	assert_true((after.ru_maxrss - before.ru_maxrss) * 1024 < RSS_MAX_BYTES);
 }
 
-/* Right behind a bad input a message is understood; behind an unfinished one after a reset. */
+/* A message is decoded right after a bad input, or after a reset when the input was not complete. */
 static void leaves_the_decoder_usable(const struct bad_input *input)
 {
 	static const uint8_t ping[] = { 0x92, KIND_PING, 7 };
@@ -470,8 +470,7 @@ static void after_every_bad_input_the_decoder_goes_on(void **state)
 	bad_inputs(leaves_the_decoder_usable);
 }
 
-/* What is put where a field is expected is judged by its type, nothing else: a text with
- * escapes arrives as it was sent. */
+/* A field is accepted or refused by its type alone. A text with escape sequences arrives as it was sent. */
 static void in_a_field_is_judged_by_its_type(const struct bad_input *input)
 {
 	static const uint8_t log_head[] = { 0x97, KIND_LOG, 2, 1, 1, 1 },
@@ -575,7 +574,7 @@ static void four_levels_are_fine(void **state)
 	same_at_every_cut(ask_value, bytes, count);
 }
 
-/* head announces length bytes, they follow, and a 7 behind. */
+/* Decodes head, which announces length bytes, these bytes, and a 7 after them. */
 static void text_of_length(const char *head, uint32_t length, int result)
 {
 	uint8_t bytes[LIMIT_BLOCK_BYTES];
@@ -665,7 +664,7 @@ static void nothing_of_nothing_is_asked_for_more(void **state)
 	assert_false(decoder_is_inside(decoder));
 }
 
-/* Random bytes, mostly such as make headers: no crash, no standstill, the same at any cut. */
+/* The bytes are random, and most of them are headers. However they are cut, the decoder gives the same answers. */
 static void noise_gets_the_same_answers_at_every_cut(void **state)
 {
 	uint64_t random = random_seed(1);
@@ -684,7 +683,7 @@ static void noise_gets_the_same_answers_at_every_cut(void **state)
 
 /* ---- BATCH ---- */
 
-/* By the parser: a message that begins in a piece of its own never takes the fast path. */
+/* Decodes with the general parser. A message whose first byte is a piece of its own never takes the fast path. */
 static struct digest by_the_parser(const uint8_t *bytes, size_t count)
 {
 	return answers(ask_message, bytes, count, 1, count);
@@ -763,7 +762,7 @@ static void a_batch_with_a_flipped_bit_gives_what_the_parser_gives(void **state)
 	}
 }
 
-/* A number in one of the forms that hold it: which, say the bits of pick. */
+/* Writes a number in one of the forms that can hold it. The bits of pick choose the form. */
 static size_t any_width(uint8_t *out, uint64_t number, uint32_t pick)
 {
 	int64_t as_signed = (int64_t)number;
@@ -784,7 +783,7 @@ static size_t any_width(uint8_t *out, uint64_t number, uint32_t pick)
 	return 1 + (1u << width);
 }
 
-/* Whatever widths, and whatever is wrong in them: as the parser reads it. */
+/* The numbers have any widths, and some are wrong. The fast path must give what the parser gives. */
 static void a_batch_of_any_widths_is_what_the_parser_gives(void **state)
 {
 	uint8_t bytes[4096];
@@ -810,7 +809,7 @@ static void a_batch_of_any_widths_is_what_the_parser_gives(void **state)
 			count += any_width(bytes + count, i % 3 == 0 ? random >> 16 : i % 3 == 1 ? random >> (random & 31)
 					   : (uint64_t)(int64_t)(int32_t)random >> (random & 31), random >> 12);
 		}
-		/* Cut short, or with another message behind it. */
+		/* The message is cut short, or another one follows it. */
 		if (random & 64)
 			count += (size_t)hex_read("92 48 07", bytes + count, sizeof bytes - count);
 		else
@@ -935,7 +934,7 @@ static void what_is_no_message_is_refused(void **state)
 		assert_int_equal(message_of_hex(hexes[i], &message), DECODE_SCHEMA);
 }
 
-/* A sound value of a type, and all that is none. */
+/* A valid value of each type, and values that no field of that type accepts. */
 static const char *const sound[] = {
 	[FIELD_UINT] = "00", [FIELD_INT] = "ff", [FIELD_TEXT] = "a161", [FIELD_BIN] = "c40161", [FIELD_LIST] = "92 01 ff",
 	[FIELD_TEXTS] = "92 a161 a0", [FIELD_EVENTS] = "93 01 02 03",
@@ -950,7 +949,7 @@ static const char *const wrong[] = {
 	[FIELD_EVENTS] = "c0;00;a0;c400;80;9100;93a00203;930101c0;d40100",
 };
 
-/* All fields up to last sound, last as told, and a PING behind. */
+/* Decodes a message whose fields are valid up to `last`, which is the given hex, and a PING after it. */
 static int with_field(const struct kind_row *row, uint32_t last, const char *hex, int *behind)
 {
 	uint8_t bytes[512];
@@ -994,7 +993,7 @@ static void a_field_of_a_wrong_type_refuses_the_message_and_no_more(void **state
 	}
 }
 
-/* An older encoder may write a yes or no as such. */
+/* Another encoder may write yes or no as a boolean. */
 static void a_boolean_is_a_number(void **state)
 {
 	struct message message;

@@ -21,7 +21,7 @@
 
 TELEM_CLASS(loud, "at all", TELEM_ALL);
 
-/* A whole recording, closed in order. */
+/* Reads a dump, which must be a whole recording with a proper end. */
 static struct reader *read_dump(const char *path)
 {
 	struct reader *of_file = reader_new(-1);
@@ -55,8 +55,8 @@ static uint32_t id_of(struct reader *of_file, const char *name)
 	return found->id;
 }
 
-/* The values of a site's events in the latest run of them from 0, which must grow by one
- * each; returns how many, and the last. */
+/* Checks that the values of a site's events grow by one each, in the latest run that begins at 0. Returns how many
+ * events there are, and the last value. */
 static uint64_t run_of(struct reader *of_file, const char *name, uint64_t *last)
 {
 	uint32_t id = id_of(of_file, name);
@@ -95,11 +95,11 @@ static void a_dump_has_the_latest_of_what_nobody_read(void **state)
 	telem_stats(&before);
 	assert_int_equal(telem_dump("too slow", path, sizeof path), 0);
 	telem_stats(&after);
-	assert_int_equal(before.queued, after.queued);          /* nobody has lost anything to it */
+	assert_int_equal(before.queued, after.queued);          /* the dump has taken no event from the stream */
 	assert_int_equal(before.dropped, after.dropped);
 	reader = read_dump(path);
 	count = run_of(reader, "loud.step", &last);
-	assert_in_range(count, 65536 / 8 * 6 - 8, 65536);       /* but for what may be being written */
+	assert_in_range(count, 65536 / 8 * 6 - 8, 65536);       /* except for the segment that may be being written */
 	assert_int_equal(last, 299999);
 	assert_string_equal(reader->log_text, "too slow");
 	assert_true(site("loud.step")->count >= 300000);
@@ -226,9 +226,9 @@ static void what_is_being_written_is_left_out_and_never_torn(void **state)
 		reader = read_dump(path);
 		if (!reader_site(reader, "loud.one thread"))
 			continue;
-		/* A ring of 64 KiB, however fast it is filled meanwhile. */
+		/* The dump ends, although the thread goes on filling its ring of 64 KiB. */
 		assert_true(site("loud.one thread")->event_count < 2 * 65536 / 16);
-		/* Segments may be missing where it was overtaken; none comes twice or half. */
+		/* Segments that were overwritten meanwhile may be missing. No other is there twice or in part. */
 		id = id_of(reader, "loud.one thread");
 		last = 0;
 		for (uint64_t i = 0; i < reader->event_count; i++)
@@ -343,14 +343,14 @@ static volatile int *volatile nowhere;
 
 static int child(int number)
 {
-	signal(number, SIG_DFL);         /* cmocka's own is met next, else */
+	signal(number, SIG_DFL);         /* else cmocka's own handler would run next */
 	start_with_directory(";policy=overwrite");
 	if (telem_dump_on_signal(number) != 0)
 		return 1;
 	marks(500);
 	if (number == SIGSEGV)
 		*nowhere = 1;
-	else if (number == SIGALRM)      /* from the kernel, and yet no fault that comes again */
+	else if (number == SIGALRM)      /* sent by the kernel, but not a fault that is raised again */
 		setitimer(ITIMER_REAL, &(struct itimerval){ { 0, 0 }, { 0, 1000 } }, NULL);
 	else
 		kill(getpid(), number);
@@ -369,7 +369,7 @@ static void dies_with_a_dump(int number)
 	if (pid == 0)
 		_exit(child(number));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-#ifdef __SANITIZE_ADDRESS__                  /* it has a handler of its own, which is met next */
+#ifdef __SANITIZE_ADDRESS__                  /* it has a handler of its own, which runs next */
 	assert_int_not_equal(status, 0);
 #else
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == number);
@@ -411,7 +411,7 @@ static int fork_and_die(void)
 	marks(1);
 	pid = fork();
 	if (pid == 0) {
-		alarm(4);                /* it would wait for 5 s */
+		alarm(4);                /* without the check the dump would wait for 5 s */
 		kill(getpid(), SIGTERM);
 		pause();
 		_exit(3);

@@ -75,7 +75,7 @@ static void a_frame_is_a_span_and_tells_what_it_took(void **state)
 	hear(reader);
 	assert_int_equal(site("frame.turn")->count, 2);
 	assert_int_equal(site("frame.turn")->detail, SPAN_IS_FRAME);
-	assert_int_equal(reader->kind_count[KIND_FRAME], 0);       /* nobody inspects */
+	assert_int_equal(reader->kind_count[KIND_FRAME], 0);       /* no viewer inspects frames */
 	TELEM_FREE(struct node, 2000);
 }
 
@@ -215,7 +215,7 @@ static void note(const struct telem_frame_info *frame, void *arg)
 {
 	broken_bits = frame->broken;
 	++*(int *)arg;
-	TELEM_LOG(TELEM_WARN, "over budget");           /* whatever a program may do */
+	TELEM_LOG(TELEM_WARN, "over budget");           /* a callback may do whatever a program may do */
 }
 
 static void each_part_of_a_budget_is_held(void **state)
@@ -278,7 +278,7 @@ static void end_another(const struct telem_frame_info *frame, void *arg)
 	(void)frame;
 	(void)arg;
 	nested_calls++;
-	telem_frame("game");                   /* begins, for the one that broke is over */
+	telem_frame("game");                   /* begins a frame, because the broken one has ended */
 }
 
 static void what_a_budget_calls_may_end_frames(void **state)
@@ -354,7 +354,7 @@ static void each_switch_is_counted_and_implies_no_other(void **state)
 	telem_frame("sw");
 	telem_frame("sw");
 	assert_int_equal(telem_frames("sw", &info, 1), 0);
-	assert_int_equal(broken_calls, 1);              /* not recorded, but held against its budget */
+	assert_int_equal(broken_calls, 1);              /* not recorded, but compared with its budget */
 	telem_watch(TELEM_RECORDING, true);
 	telem_watch(TELEM_BUDGETS, true);
 	telem_watch(TELEM_BUDGETS, false);
@@ -365,7 +365,7 @@ static void each_switch_is_counted_and_implies_no_other(void **state)
 	assert_int_equal(broken_calls, 2);
 	assert_int_equal(last("sw").number, 3);
 	telem_watch(TELEM_BUDGETS, true);
-	telem_watch(TELEM_INSPECTION, false);           /* none is held: stays 0 */
+	telem_watch(TELEM_INSPECTION, false);           /* no reference is held, so the count stays 0 */
 	reader = attach_viewer();
 	telem_watch(TELEM_INSPECTION, true);
 	telem_frame("sw");
@@ -387,7 +387,7 @@ static void a_viewer_that_inspects_is_told_of_each_frame_and_lets_go_when_it_die
 	(void)state;
 	reader = attach_viewer();
 	assert_int_equal(WATCH(WATCH_INSPECTION, 1), ACK_DONE);
-	assert_int_equal(WATCH(WATCH_INSPECTION, 1), ACK_DONE);     /* twice is once */
+	assert_int_equal(WATCH(WATCH_INSPECTION, 1), ACK_DONE);     /* a viewer holds at most one reference */
 	assert_int_equal(WATCH(7, 1), ACK_LIMIT);
 	TELEM_COUNT(net, "told", 0);
 	assert_int_equal(telem_frame_counter("told", "net.told"), 0);
@@ -406,7 +406,7 @@ static void a_viewer_that_inspects_is_told_of_each_frame_and_lets_go_when_it_die
 	other = attach_viewer();
 	reader_free(reader);
 	reader = other;
-	/* It has died: until that is known, some more may be told. */
+	/* The viewer has died. Some more frames may be sent until the program notices. */
 	for (uint64_t before = 1; before != reader->kind_count[KIND_FRAME]; hear(reader)) {
 		before = reader->kind_count[KIND_FRAME];
 		telem_frame("told");
@@ -442,7 +442,7 @@ static void a_child_counts_its_own_frames(void **state)
 
 	(void)state;
 #ifdef __SANITIZE_THREAD__
-	skip();                          /* it allows no thread in a child of a program that has some */
+	skip();                          /* the sanitizer allows no thread in the child of such a program */
 #endif
 	telem_frame("forked");
 	telem_frame("forked");

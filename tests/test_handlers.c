@@ -89,7 +89,7 @@ struct notes {
 	uint64_t value;
 	int64_t sum;
 	char event[64], order[64];
-	const char *name;            /* put into *order_of of the first */
+	const char *name;            /* appended to the *order_of of the first one */
 	struct notes *all;
 };
 
@@ -475,7 +475,7 @@ static uint64_t emitters_end(void)
 	return sum;
 }
 
-/* What it counts must be alive while it is called. */
+/* The object that a handler uses must be alive while the handler is called. */
 struct guarded { uint64_t alive, calls; };
 
 static int look_at_guard(const struct telem_happening *what, void *config)
@@ -511,7 +511,7 @@ static void no_event_is_lost_and_none_goes_to_who_was_removed(void **state)
 			WAIT_UNTIL(__atomic_load_n(&guarded->calls, __ATOMIC_RELAXED) > before, 5000);
 		}
 		assert_int_equal(telem_detach("guarded"), 0);
-		/* As its owner may: nobody is in it, nobody comes. */
+		/* The owner may do this after detaching, because no thread is in the handler or can enter it. */
 		__atomic_store_n(&guarded->alive, 0, __ATOMIC_RELAXED);
 		memset(guarded, 0, sizeof *guarded);
 		free(guarded);
@@ -586,7 +586,7 @@ static void detaching_waits_for_who_is_inside(void **state)
 	assert_int_equal(pthread_create(&emitter, NULL, request_once, NULL), 0);
 	WAIT_UNTIL(__atomic_load_n(&inside[0], __ATOMIC_ACQUIRE), 5000);
 	assert_int_equal(pthread_create(&detacher, NULL, detach_slow, &is_detached), 0);
-	/* It is out of the table, while the one inside goes on. */
+	/* The handler is no longer in the table, while one thread is still inside it. */
 	WAIT_UNTIL(telem_list_handlers("", NULL, 0) == 0, 5000);
 	request(1);
 	assert_int_equal(telem_attach("other", "net.request", note, &other), 0);
@@ -651,17 +651,17 @@ static void levels_may_change_under_load(void **state)
 	assert_int_equal(read_tally(&steady), events);
 }
 
-/* Everything at once, from inside and in two threads. */
+/* Handlers attach and detach each other in two threads, also from inside. */
 static uint64_t wrong_results, inner_calls, threads_done;
 
 static void check_detached(int result)
 {
-	/* Somebody else was sooner; somebody is in it. */
+	/* Another thread may have detached it first, or may be inside it. */
 	if (result != 0 && result != -ENOENT && result != -EINPROGRESS)
 		__atomic_fetch_add(&wrong_results, 1, __ATOMIC_RELAXED);
 }
 
-/* Perhaps itself, perhaps one that detaches this one meanwhile. */
+/* The first one may be this handler, or one that is detaching this handler. */
 static int detach_the_first(const struct telem_happening *what, void *config)
 {
 	struct telem_handler_info first;
@@ -735,7 +735,7 @@ static void a_forked_child_has_the_handlers_and_nobody_inside(void **state)
 
 	(void)state;
 #ifdef __SANITIZE_THREAD__
-	skip();                         /* it allows no threads in a child */
+	skip();                         /* the sanitizer allows no threads in a forked child */
 #endif
 	if (mode == SWITCHING)
 		skip();

@@ -112,7 +112,7 @@ static void the_largest_totals_do_not_overflow(void **state)
 	assert_int_equal(histogram_quantile(buckets, UINT64_MAX, 1000), 5);
 }
 
-/* Part of the buckets may not have come yet: a total larger than their sum. */
+/* The total is larger than the sum of the buckets when some buckets have not arrived yet. */
 static void a_total_larger_than_the_buckets_ends_in_the_last_one(void **state)
 {
 	(void)state;

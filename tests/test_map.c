@@ -62,8 +62,8 @@ static void a_removed_key_is_gone_and_no_other(void **state)
 	assert_int_equal(map.used_count, 500);
 }
 
-/* A few keys, put and removed at random, so that runs of used slots grow, break and go
- * round the end; compared with an array. */
+/* A few keys are put and removed at random, so that runs of used slots grow, break and continue at the start of the
+ * table. The result is compared with an array. */
 static void any_order_of_puts_and_removes_is_as_in_an_array(void **state)
 {
 	enum { KEYS = 97 };

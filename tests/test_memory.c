@@ -68,7 +68,7 @@ static void more_than_there_is_gives_null_and_counts_nothing(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip();                          /* they end a program that asks for so much */
+	skip();                          /* sanitizers end a program that asks for so much */
 #endif
 	reader = attach_viewer();
 	hear(reader);
@@ -152,7 +152,7 @@ static void some_allocations_are_followed_and_give_lifetimes(void **state)
 	assert_int_equal(lifetime->kind, SITE_LATENCY);
 	assert_int_equal(lifetime->unit, UNIT_TIME);
 	assert_int_equal(lifetime->every, 64);
-	/* 1 in 64 on the average; some find no place. */
+	/* About 1 in 64 is sampled, and some of these find no place. */
 	assert_in_range(lifetime->count, MANY / 64 / 3, MANY / 64 * 2);
 	assert_true(lifetime->sum > 0 && lifetime->max < 3600 * S);
 	assert_int_equal(telem_allocations(0, NULL, 0), 0);
@@ -169,7 +169,7 @@ static void hear_allocation(const struct telem_allocation *allocation, void *arg
 	heard->births += !allocation->is_freed;
 	heard->deaths += allocation->is_freed;
 	heard->bytes += allocation->bytes;
-	TELEM_ALLOC(struct leaf, 1);             /* whatever a program may do */
+	TELEM_ALLOC(struct leaf, 1);             /* a hook may do whatever a program may do */
 	TELEM_FREE(struct leaf, 1);
 }
 
@@ -177,7 +177,7 @@ static bool is_locked;
 static int calls_while_locked;
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* The program's own, which tells of what it does while it holds a lock. */
+/* The program's own malloc(), which reports its allocations while it holds a lock. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 void *malloc(size_t bytes)
@@ -228,13 +228,13 @@ static void an_end_that_was_not_told_is_of_no_other(void **state)
 		TELEM_ALLOC_AT(struct leaf, &places[i], 1);
 	assert_true(telem_allocations(0, infos, 1024) > 0);
 	assert_int_equal(telem_alloc_hook(hear_allocation, &heard), 0);
-	for (int i = 0; i < MANY; i++)           /* of another type: its hearer would fail the test */
+	for (int i = 0; i < MANY; i++)           /* of another type, for which the hook would fail the test */
 		TELEM_FREE_AT(struct node, &places[i], 1);
 	assert_int_equal(telem_alloc_hook(NULL, NULL), 0);
 	assert_int_equal(heard.deaths, 0);
 	for (int i = 0; i < MANY; i++)
 		TELEM_ALLOC_AT(struct leaf, &places[i], 1);
-	telem_level_set("mem", TELEM_OFF);       /* what ends now is not told */
+	telem_level_set("mem", TELEM_OFF);       /* frees are not reported from now on */
 	assert_int_equal(telem_allocations(0, infos, 1024), 0);
 	telem_level_set("mem", TELEM_SUM);
 	TELEM_FREE(struct leaf, 2 * MANY);
@@ -302,7 +302,7 @@ static void a_hook_hears_of_births_and_deaths(void **state)
 
 	(void)state;
 	assert_int_equal(telem_alloc_hook(hear_allocation, &other), 0);
-	assert_int_equal(telem_alloc_hook(hear_allocation, &heard), 0);     /* in place of the other */
+	assert_int_equal(telem_alloc_hook(hear_allocation, &heard), 0);     /* replaces the other hook */
 	for (int i = 0; i < MANY; i++) {
 		struct node *node = TELEM_NEW(struct node);
 
@@ -335,7 +335,7 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-/* What is allocated by one thread and freed by another, while a third asks. */
+/* One thread allocates and another one frees, while a third calls telem_allocations(). */
 static void samples_are_whole_whoever_frees(void **state)
 {
 	static struct telem_allocation infos[1024];

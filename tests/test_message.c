@@ -131,7 +131,7 @@ static uint32_t encoded(const struct message *message, uint8_t *bytes, uint32_t 
 	return encoder.used;
 }
 
-/* Encodes, decodes and leaves the result in *out (until the next call). */
+/* Encodes and decodes a message. *out is valid until the next call. */
 static void there_and_back(const struct message *message, struct message *out)
 {
 	static uint8_t bytes[LIMIT_BLOCK_BYTES];
@@ -142,7 +142,7 @@ static void there_and_back(const struct message *message, struct message *out)
 	assert_int_equal(count, 0);
 	assert_int_equal(out->field_count, kind_row(message->kind)->field_count);
 	if (message->kind == KIND_HELLO)
-		out->hello.crc = message->hello.crc;    /* the encoder's own */
+		out->hello.crc = message->hello.crc;    /* the encoder computes it */
 }
 
 /* ---- promises ---- */
@@ -235,7 +235,7 @@ static void texts_in_a_list_are_cut_like_others(void **state)
 	assert_int_equal(out.site.fields.texts[1].length, 1);
 }
 
-/* Room from 0 to one byte too few: false, nothing before or behind touched. */
+/* With every size of room that is too small the encoder returns false and writes nothing outside of the room. */
 static void a_message_that_does_not_fit_leaves_the_buffer_as_it_was(void **state)
 {
 	enum { LEAD = 3 };
@@ -250,7 +250,7 @@ static void a_message_that_does_not_fit_leaves_the_buffer_as_it_was(void **state
 			fill(&message, &kind_rows[k], filling);
 			size = encoded(&message, whole, sizeof whole);
 			for (uint32_t room = 0; room <= size; room++) {
-				uint8_t *bytes = malloc(LEAD + room);     /* of that size, for the sanitizer */
+				uint8_t *bytes = malloc(LEAD + room);     /* exactly that size, for the sanitizer */
 				struct encoder encoder;
 
 				assert_non_null(bytes);
@@ -373,7 +373,7 @@ static char *every_kind_as_hex(void)
 	return text;
 }
 
-/* Who changes this file changes the wire: for others, too. GOLDEN=1 rewrites it. */
+/* A change of this file is a change of the wire, also for readers in other languages. GOLDEN=1 rewrites the file. */
 static void the_wire_is_what_it_was(void **state)
 {
 	char *text = every_kind_as_hex(), *expected;
@@ -409,7 +409,7 @@ static void the_file_of_every_kind_can_be_read(void **state)
 		assert_int_equal(left, 0);
 		assert_int_equal(message.field_count, kind_row(message.kind)->field_count);
 	}
-	assert_int_equal(kind_count, kind_row_count - 1 + 2);      /* no CHECK alone; two more BATCHes */
+	assert_int_equal(kind_count, kind_row_count - 1 + 2);      /* without CHECK, with two more BATCHes */
 	assert_int_equal(block_reader_rest(reader), 0);
 	free(bytes);
 	free(reader);

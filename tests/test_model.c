@@ -67,7 +67,7 @@ static void batch(uint32_t id, uint32_t count)
 	TELL(BATCH, batch, .task = 2, .events = { events, count });
 }
 
-/* A distribution, told like a program does. */
+/* A distribution, and its figures, as a program sends them. */
 static uint64_t told[HISTOGRAM_BUCKETS], told_count, told_sum, told_min, told_max;
 
 static void happen(uint64_t value)
@@ -173,7 +173,7 @@ static void hello_tells_who_it_is(void **state)
 	assert_int_equal(target->stream, 9);
 	assert_int_equal(target->tick_ns, 5);
 	assert_int_equal(model_link(model)->sync_ns, 10 * SECOND);
-	/* A moment of its clock as wall time. */
+	/* A moment of the target's clock is converted to wall time. */
 	assert_int_equal(model_real_ns(model, 12 * SECOND), 1700000002 * (int64_t)SECOND);
 	assert_int_equal(model_real_ns(model, 9 * SECOND), 1699999999 * (int64_t)SECOND);
 }
@@ -346,7 +346,7 @@ static void a_record_is_a_line_with_its_fields(void **state)
 	assert_string_equal(model_line(model, 0)->text, "request status=200 delta=-1 share=0.5 ?=7");
 	TELL(RECORD, record, .task = 2, .site = 9, .values = LIST(real(NAN), real(-INFINITY), n(UINT64_MAX)));
 	assert_string_equal(model_line(model, 0)->text, "request status=nan delta=-inf share=18446744073709551615");
-	TELL(RECORD, record, .task = 2, .site = 999, .values = LIST(n(1)));    /* nobody knows what it was */
+	TELL(RECORD, record, .task = 2, .site = 999, .values = LIST(n(1)));    /* a site that was never defined */
 	assert_int_equal(model_line_count(model), 2);
 	assert_int_equal(link_of()->events, 3);
 }
@@ -413,7 +413,7 @@ static void a_broken_budget_is_counted_by_its_parts(void **state)
 	assert_int_equal(frame_at(0)->broke[1], 1);
 	assert_int_equal(frame_at(0)->broke[2], 1);
 	assert_int_equal(frame_at(0)->broke[3], 1);
-	/* A part that a later program has is broken all the same. */
+	/* A later libtelem may have more parts of a budget. A frame that breaks one of these counts as broken, too. */
 	frame_told(SPAN, 4, 300, 16);
 	assert_int_equal(frame_at(0)->broken, 3);
 }
@@ -421,18 +421,18 @@ static void a_broken_budget_is_counted_by_its_parts(void **state)
 static void numbers_tell_of_frames_that_were_not_told_in_any_order(void **state)
 {
 	(void)state;
-	frame_told(SPAN, 100, 1, 0);         /* what was before we came is not missed */
+	frame_told(SPAN, 100, 1, 0);         /* frames from before we joined are not missed */
 	assert_int_equal(frame_at(0)->missed, 0);
 	frame_told(SPAN, 104, 1, 0);
 	assert_int_equal(frame_at(0)->missed, 3);
-	/* Another thread's, a little late: was not missed after all, and is not the newest. */
+	/* A frame of another thread that arrives late was not missed after all, and is not the newest. */
 	frame_told(SPAN, 102, 1, 0);
 	assert_int_equal(frame_at(0)->missed, 2);
 	assert_int_equal(frame_at(0)->number, 104);
 	frame_told(SPAN, 105, 1, 0);
 	assert_int_equal(frame_at(0)->missed, 2);
 	assert_int_equal(frame_at(0)->seen, 4);
-	/* Numbers that cannot be do not make less than nothing, nor more than there can be. */
+	/* Impossible numbers of frames make the count of missed frames neither negative nor wrap. */
 	for (int i = 0; i < 5; i++)
 		frame_told(SPAN, 1, 1, 0);
 	assert_int_equal(frame_at(0)->missed, 0);
@@ -459,7 +459,7 @@ static void frames_that_cannot_be_are_refused(void **state)
 	const struct number bad[] = { real(1), real(NAN), negative(-1) };
 
 	(void)state;
-	/* Of no site, or one that has no duration. */
+	/* The frame has no site, or one without a duration. */
 	frame_told(0, 1, 1, 0);
 	frame_told(500, 1, 1, 0);
 	frame_told(UINT64_MAX, 1, 1, 0);
@@ -471,12 +471,12 @@ static void frames_that_cannot_be_are_refused(void **state)
 	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = LIST(n(0), n(0), n(0), n(0), n(0), n(BYTES_IN)));
 	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = { many, COUNT(many) });
 	assert_int_equal(refused(), 8);
-	/* Or that count nothing. */
+	/* Figures that cannot be counts are refused as well. */
 	for (size_t i = 0; i < COUNT(bad); i++)
 		TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = LIST(n(0), bad[i], n(0), n(0), n(0)));
 	assert_int_equal(refused(), 11);
 	assert_int_equal(model_frame_count(model), 0);
-	/* As many counters as there can be are good, and so are ones that nobody declared. */
+	/* The greatest possible number of counters is accepted, and so are counters that were not declared. */
 	TELL(FRAME, frame, .site = SPAN, .number = 1, .figures = { many, COUNT(many) - 2 });
 	assert_int_equal(frame_at(0)->counter_count, LIMIT_COUNTERS_A_FRAME);
 	assert_int_equal(refused(), 11);
@@ -491,7 +491,7 @@ static void names_of_frames_beyond_the_limit_are_refused(void **state)
 	}
 	assert_int_equal(model_frame_count(model), LIMIT_FRAMES);
 	assert_int_equal(refused(), 3);
-	/* Those that have a place go on. */
+	/* Frames that have a place are still updated. */
 	frame_told(100, 2, 1, 0);
 	assert_int_equal(frame_at(0)->seen, 2);
 	assert_int_equal(refused(), 3);
@@ -532,7 +532,7 @@ static void tags_have_figures_like_types_and_are_in_no_total(void **state)
 	assert_true(series_at(at(9)->trend, 2) == 600);
 	model_set_mark(model);
 	assert_int_equal(at(9)->mark_value, 600);
-	/* What counts bytes has none below 0. */
+	/* A site that counts bytes cannot have a negative figure. */
 	TELL(VALUES, values, .rows = LIST(n(9), n(1), negative(-1), n(0), n(0)));
 	assert_int_equal(refused(), 1);
 	assert_int_equal(at(9)->sum, 800);
@@ -570,7 +570,7 @@ static void rates_are_by_the_time_that_passed_between_ticks(void **state)
 	values(0, BYTES_IN, 40, 6000, 0, 0);
 	snapshot_at(102 * SECOND + SECOND / 10);
 	assert_true(fabs(at(BYTES_IN)->rate_per_s - 100) < 1e-6);
-	snapshot(104);                          /* nothing said: nothing happened */
+	snapshot(104);                          /* no figure was sent: nothing happened */
 	assert_true(at(BYTES_IN)->rate_per_s == 0);
 }
 
@@ -619,7 +619,7 @@ static void two_ticks_within_a_second_share_its_point(void **state)
 	assert_int_equal(model_ticks(model), 2);
 	assert_true(series_at(at(CLIENTS)->trend, 100) == 4);
 	assert_true(isnan(series_at(at(CLIENTS)->trend, 99)));
-	/* A second time the same moment. */
+	/* The same moment comes a second time. */
 	snapshot_at(100 * SECOND + SECOND / 2);
 	assert_true(at(CLIENTS)->rate_per_s == 0);
 }
@@ -634,7 +634,7 @@ static void a_gauge_is_signed(void **state)
 	assert_true(series_at(at(CLIENTS)->trend, 100) == -5);
 	assert_true(at(CLIENTS)->sum_per_s == 0);
 	assert_true(at(CLIENTS)->rate_per_s == 2);
-	values(0, CLIENTS, 3, (uint64_t)-7, 0, 0);     /* two's complement says the same */
+	values(0, CLIENTS, 3, (uint64_t)-7, 0, 0);     /* two's complement is the same number */
 	snapshot(101);
 	assert_true(series_at(at(CLIENTS)->trend, 101) == -7);
 	assert_int_equal(refused(), 0);
@@ -732,7 +732,7 @@ static void types_are_rough_when_their_class_was_off(void **state)
 	snapshot(1);
 	assert_true(at(NODE)->is_rough);
 	assert_false(at(BYTES_IN)->is_rough || at(SPAN)->is_rough);
-	/* So is the sum of all, once there is something to sum up. */
+	/* The total is rough as well, once the type has counted something. */
 	assert_false(model_totals(model)->is_rough);
 	values(0, NODE, 1, 50, 0, 0);
 	snapshot(2);
@@ -808,7 +808,7 @@ static void an_ended_task_is_gone_with_its_figures(void **state)
 	assert_string_equal(model_task(model, 1)->name, "io");      /* in their order */
 	assert_string_equal(model_task(model, 2)->name, "late");
 	assert_ptr_equal(model_task_by_id(model, 4), model_task(model, 2));
-	task_ends(2);                   /* again, or who was never there: nothing */
+	task_ends(2);                   /* a task that has ended already or never existed: nothing happens */
 	task_ends(77);
 	task_ends(TASK_ENDED);
 	assert_int_equal(model_task_count(model), 3);
@@ -844,12 +844,12 @@ static void the_same_slot_with_another_generation_is_another_task(void **state)
 	task_ends(first);
 	task(second, "two");
 	values(second, NODE, 1, 5, 0, 0);
-	values(first, NODE, 99, 9999, 0, 0);            /* late, of one that is gone */
+	values(first, NODE, 99, 9999, 0, 0);            /* late figures, of a task that has ended */
 	snapshot(11);
 	assert_null(model_task_by_id(model, first));
 	assert_null(model_task_site_of(model, first, NODE));
 	assert_int_equal(model_task_by_id(model, second)->live_bytes, 5);
-	/* And an id itself can come back, too, and begins at nothing. */
+	/* An id can be used again. The new task begins with figures of 0. */
 	task_ends(second);
 	task(second, "three");
 	assert_int_equal(model_task_by_id(model, second)->live_bytes, 0);
@@ -878,7 +878,7 @@ static void figures_of_a_task_nobody_named_are_left_out(void **state)
 	values(99, NODE, 1, 1, 0, 0);
 	TELL(BUCKETS, buckets, .task = 99, .site = SPAN, .pairs = LIST(n(1), n(1)));
 	assert_int_equal(model_task_site_count(model), 0);
-	/* Task 2^44 is none, above all not task 0 or 2. */
+	/* Task 2^44 does not exist, and must not be taken for task 0 or 2. */
 	values(1ull << 44, NODE, 1, 1, 0, 0);
 	values((1ull << 44) + 2, NODE, 1, 1, 0, 0);
 	assert_int_equal(model_task_site_count(model), 0);
@@ -903,7 +903,7 @@ static void a_task_that_a_later_greeting_does_not_name_has_ended(void **state)
 	assert_int_equal(model_task_by_id(model, 3)->live_bytes, 100);
 	assert_int_equal(model_task_count(model), 3);
 	assert_non_null(model_task_by_id(model, TASK_ENDED));
-	snapshot(13);                   /* later ticks name nobody */
+	snapshot(13);                   /* later ticks name no task */
 	assert_int_equal(model_task_count(model), 3);
 }
 
@@ -969,7 +969,7 @@ static void small_values_are_exact(void **state)
 	assert_int_equal(at(SPAN)->window.max, 50);
 }
 
-/* Its bucket begins at 992 and has its middle at 1000. */
+/* The bucket of the value begins at 992 and has its middle at 1000. */
 static void no_quantile_lies_outside_of_min_and_max(void **state)
 {
 	const struct quantiles *window = &at(SPAN)->window;
@@ -1079,7 +1079,7 @@ static void the_rate_of_a_window_counts_only_time_that_was_watched(void **state)
 		snapshot(second);
 		assert_true(at(SPAN)->window.rate_per_s == 10);
 	}
-	/* Nor less than a tick. */
+	/* A window is not shorter than a tick. */
 	model_set_window(model, 1);
 	assert_int_equal(at(SPAN)->window.count, 40);
 	assert_true(at(SPAN)->window.rate_per_s == 10);
@@ -1156,7 +1156,7 @@ static void what_was_taken_before_we_came_is_not_lost(void **state)
 static void a_class_without_events_when_we_came_starts_from_nothing(void **state)
 {
 	(void)state;
-	TELL(BOOKS, books, .task = 0);                  /* a greeting says so */
+	TELL(BOOKS, books, .task = 0);                  /* the books of a greeting */
 	snapshot(10);
 	batch(SPAN, 5);
 	books(CLASS_NET, 8, 0, 8);
@@ -1245,7 +1245,7 @@ static void books_that_cannot_be_are_said_to_be_out_of_balance(void **state)
 	(void)state;
 	books(CLASS_NET, 10, 5, 5);
 	assert_true(link_of()->is_balanced);
-	books(CLASS_NET, 10, 5, 6);             /* more went out than came in */
+	books(CLASS_NET, 10, 5, 6);             /* more were taken or dropped than emitted */
 	assert_false(link_of()->is_balanced);
 	books(CLASS_NET, 10, 11, 5);
 	assert_false(link_of()->is_balanced);
@@ -1253,10 +1253,10 @@ static void books_that_cannot_be_are_said_to_be_out_of_balance(void **state)
 	assert_false(link_of()->is_balanced);
 	books(CLASS_NET, 10, 5, 5);
 	assert_true(link_of()->is_balanced);
-	batch(SPAN, 3);                         /* we have what was never sent */
+	batch(SPAN, 3);                         /* we received events that were never sent */
 	books(CLASS_NET, 12, 5, 7);
 	assert_false(link_of()->is_balanced);
-	books(CLASS_NET, 12, 5, 2);             /* less than when we came */
+	books(CLASS_NET, 12, 5, 2);             /* fewer than when we joined */
 	assert_false(link_of()->is_balanced);
 	assert_int_equal(model_class(model, CLASS_NET)->lost, 0);
 }
@@ -1304,10 +1304,10 @@ static void ticks_for_a_more_impatient_viewer_are_passed_over(void **state)
 	snapshot_at(10 * SECOND + SECOND / 4);
 	assert_int_equal(model_ticks(model), 1);
 	values(0, BYTES_IN, 400, 0, 0, 0);
-	snapshot_at(11 * SECOND - SECOND / 50);         /* ours comes a little early */
+	snapshot_at(11 * SECOND - SECOND / 50);         /* our tick comes a little early */
 	assert_int_equal(model_ticks(model), 2);
 	assert_true(fabs(at(BYTES_IN)->rate_per_s - 400 / 0.98) < 1e-6);
-	/* What was passed over last counts all the same when the program ends. */
+	/* The latest figures count when the program ends, although their tick was too soon. */
 	values(0, BYTES_IN, 500, 0, 0, 0);
 	snapshot_at(11 * SECOND);
 	assert_int_equal(model_ticks(model), 2);
@@ -1449,7 +1449,7 @@ static void another_stream_empties_the_model(void **state)
 	assert_false(link_of()->has_books);
 	assert_int_equal(model_window(model), 300);
 	assert_int_equal(link_of()->reconnects, 2);
-	/* Its clock may be behind: another machine, another boot. */
+	/* The clock of the next program may be behind, after a reboot or on another machine. */
 	site(SPAN, 0, SITE_COUNTER);
 	values(0, SPAN, 1, 1, 0, 0);
 	snapshot(3);
@@ -1491,7 +1491,7 @@ static void lists_of_a_wrong_length_are_refused_whole(void **state)
 	assert_int_equal(at(NODE)->count, 0);
 	assert_int_equal(at(SPAN)->buckets[1], 0);
 	assert_false(link_of()->has_books);
-	TELL(VALUES, values, .rows = { NULL, 0 });      /* nothing is no fault */
+	TELL(VALUES, values, .rows = { NULL, 0 });      /* an empty list is not an error */
 	assert_int_equal(refused(), 4);
 }
 
@@ -1530,7 +1530,7 @@ static void buckets_that_do_not_exist_are_refused(void **state)
 	TELL(BUCKETS, buckets, .site = SPAN, .pairs = LIST(n(HISTOGRAM_BUCKETS), n(1), n(UINT64_MAX), n(1), n(1ull << 32),
 							   n(1)));
 	assert_int_equal(refused(), 3);
-	TELL(BUCKETS, buckets, .site = NODE, .pairs = LIST(n(1), n(1)));       /* has none */
+	TELL(BUCKETS, buckets, .site = NODE, .pairs = LIST(n(1), n(1)));       /* a type has no buckets */
 	TELL(BUCKETS, buckets, .site = 500, .pairs = LIST(n(1), n(1)));
 	assert_int_equal(refused(), 3);
 	TELL(BUCKETS, buckets, .site = LIMIT_SITES, .pairs = LIST(n(1), n(1)));
@@ -1543,7 +1543,7 @@ static void sums_at_their_end_do_not_wrap(void **state)
 {
 	(void)state;
 	snapshot(1);
-	/* Of each task and type, live bytes of 2^63 - 1, and below. */
+	/* Each task and type has 2^63 - 1 live bytes, or the negative of it. */
 	for (uint64_t id = 2; id <= 3; id++) {
 		values(id, NODE, INT64_MAX, INT64_MAX, 0, 0);
 		values(id, LEAF, INT64_MAX, INT64_MAX, 0, 0);
@@ -1584,7 +1584,7 @@ static void time_at_its_end_is_a_time(void **state)
 	assert_int_equal(at(SPAN)->rate_per_s, 0);
 }
 
-/* Every kind, with fields out of a bag of numbers that are trouble somewhere. */
+/* Messages of every kind have fields of numbers that may cause trouble. */
 static void no_message_whatever_does_harm(void **state)
 {
 	static const uint64_t bag[] = {
@@ -1702,7 +1702,7 @@ static void all_sites_there_can_be_stay_within_the_limit(void **state)
 		     .name = text_of("a site like many others"));
 	assert_bounded();
 	assert_true(model_site_count(model) > 1000);
-	/* What found no room is counted, and hearing it again changes nothing. */
+	/* What found no room is counted. Receiving it again changes nothing. */
 	assert_int_equal(refused(), LIMIT_SITES - 1 - model_site_count(model));
 	for (uint64_t tick = 1; tick <= 5; tick++) {
 		for (uint64_t id = 1; id < LIMIT_SITES; id += 7) {
@@ -1712,7 +1712,7 @@ static void all_sites_there_can_be_stay_within_the_limit(void **state)
 		snapshot(tick);
 	}
 	assert_bounded();
-	/* Later definitions of tasks still find some. */
+	/* Tasks that are defined later still find room. */
 	assert_true(at(SPAN)->buckets && at(SPAN)->deltas && at(SPAN)->heat && at(SPAN)->trend);
 }
 
@@ -1803,7 +1803,7 @@ static void windows_get_shorter_when_there_is_no_room(void **state)
 	assert_bounded();
 	for (uint32_t id = 100; id < 100 + SPANS; id++)
 		assert_true(at(id)->window.count == 10 * PAIRS && !at(id)->is_rough);
-	/* Five minutes are not there any more, and the figure says so. */
+	/* The oldest of the five minutes were freed, so the figure is marked as an estimate. */
 	model_set_window(model, 300);
 	snapshot(311);
 	assert_true(at(100 + SPANS - 1)->window.count < 300 * PAIRS);

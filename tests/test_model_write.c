@@ -1,4 +1,4 @@
-/* test_model_write.c -- a model fed with what model_write() says equals the model it was taken from. */
+/* test_model_write.c -- a model fed with the messages of model_write() equals the model that was written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +14,14 @@
 #include "tests/support/story.h"
 #include "tests/support/wire.h"
 
-/* What a message leaves in a model. */
+/* What a message changes in a model. */
 enum part {
 	STATE,                       /* a figure or definition: model_write() says it again */
-	EVENT,                       /* something that happened: only the stream itself tells it */
+	EVENT,                       /* something that happened: only the stream itself has it */
 	NOT_THE_MODELS               /* the reader's, the session's or the program's */
 };
 
-/* A new row of kinds.def that is no request does not compile here without a decision. */
+/* A new row of kinds.def that is not a request does not compile until it has a case here. */
 static enum part part_of(enum kind kind)
 {
 	switch (kind) {
@@ -45,7 +45,7 @@ struct told {
 	size_t bytes;
 	FILE *out;
 	uint32_t count[256];         /* of each kind */
-	struct model *model;         /* is fed with what is told; may be NULL */
+	struct model *model;         /* is fed with the messages; may be NULL */
 };
 
 static void hear(void *arg, const struct message *message)
@@ -133,10 +133,10 @@ static void a_model_fed_by_it_equals_the_one_it_was_taken_from(void **state)
 	for (size_t i = 0; i < kind_row_count; i++)
 		if (part_of(kind_rows[i].id) == STATE && first.count[kind_rows[i].id] == 0)
 			fail_msg("no %s in what the model says", kind_rows[i].name);
-	/* Whatever a message can carry of the one, it carries of the other. */
+	/* The other model writes the same messages. */
 	tell(other, NULL, &second);
 	assert_string_equal(first.text, second.text);
-	/* And so do the figures that are made of them. */
+	/* Figures that are computed from them are equal as well. */
 	assert_int_equal(model_totals(other)->live_bytes, model_totals(session.model)->live_bytes);
 	assert_int_equal(model_totals(other)->live_count, model_totals(session.model)->live_count);
 	assert_int_equal(model_time_ns(other), model_time_ns(session.model));

@@ -25,7 +25,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Parses a command line, whose words are parted by blanks. */
+/* Parses a command line, whose words are separated by blanks. */
 static int parse(const char *text)
 {
 	char *save = NULL;
@@ -376,7 +376,7 @@ static void every_subcommand_and_option_is_in_the_help(void **state)
 	for (int i = 0; subcommands[i]; i++) {
 		const struct subcommand *subcommand = subcommands[i];
 
-		/* What has neither a name nor a usage is chosen by an option. */
+		/* A subcommand without a name and a usage is chosen by an option. */
 		if (!subcommand->name && !subcommand->usage)
 			continue;
 		snprintf(start, sizeof start, "telemtop %s%s", subcommand->name ? subcommand->name : "",
@@ -393,7 +393,8 @@ static void row_is_understood(const struct subcommand *subcommand, const struct 
 	const char *word = subcommand && subcommand->name ? subcommand->name : "x";
 	char text[100];
 
-	/* The option stands without a value, which would have to be a good one: it is known, but may not be complete. */
+	/* The option stands without a value, which would have to be a good one: it is known, but may not be
+	 * complete. */
 	if (row->name) {
 		snprintf(text, sizeof text, "%s --%s", word, row->name);
 		if (parse(text) != EXIT_DONE)
@@ -412,7 +413,7 @@ static void every_option_row_is_parsed(void **state)
 	each_row(row_is_understood);
 }
 
-/* A new subcommand breaks these when its row is not whole. */
+/* This test fails when the row of a new subcommand is not complete. */
 static void every_subcommand_row_is_whole(void **state)
 {
 	(void)state;

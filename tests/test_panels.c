@@ -29,7 +29,7 @@ static const struct help_key some_keys[] = {
 #define START_NS (1000 * SECOND_NS)
 #define START_REAL_NS (1772447807ull * SECOND_NS)        /* 2026-03-02 10:36:47 UTC */
 
-/* ---- a target, told message by message ---- */
+/* ---- a target, made of single messages ---- */
 
 enum { MEM, SQL, GC, TASK, LOG, NET, CLASS_COUNT };
 enum {
@@ -134,7 +134,7 @@ static void happen(uint64_t site, uint64_t task, double value)
 		task_buckets[task][histogram_index(number)]++;
 }
 
-/* Most near the median, some far above. */
+/* Most values are near the median, some far above it. */
 static double spread(double median, double width)
 {
 	double sum = 0;
@@ -187,7 +187,7 @@ static void second_pass(uint64_t tick)
 	sums[LINE][0] += 3;
 }
 
-/* The session hears so many more bytes and blocks. */
+/* Tells the model that the session has received so many more bytes and blocks. */
 static void carry(struct model *model, uint64_t bytes, uint64_t blocks)
 {
 	const struct model_link *link = model_link(model);
@@ -326,7 +326,7 @@ static void tell_frame(struct model *model, uint64_t site, uint64_t time_ns, uin
 	four[3] = duration_ns > four[3] ? duration_ns : four[3];
 	four[0]++;
 	four[1] += duration_ns;
-	/* Each 500th is not told. */
+	/* Every 500th frame is not sent. */
 	if (is_audio && number % 500 == 0)
 		return;
 	APPLY(model, FRAME, frame, .task = IO_0, .site = site, .number = number, .time_ns = time_ns,
@@ -482,7 +482,7 @@ static void check_shows_not(const struct panel *panel, const struct model *model
 	free(text);
 }
 
-/* The text of the row the cursor is on. */
+/* Returns the text of the row in which the cursor is. */
 static char *cursor_row(const struct panel *panel, const struct model *model)
 {
 	static char row[1024];
@@ -741,7 +741,7 @@ static void nothing_has_a_reason(void **state)
 	view.nothing = "Connecting to /run/user/1000/telem/4711.sock … (2 s)";
 	for (int i = 0; panels[i]; i++) {
 		check_shows(panels[i], empty, 80, 20, "Connecting to /run/user/1000");
-		/* Broken over several rows when it must. */
+		/* In a narrow panel the text is broken into several rows. */
 		check_shows(panels[i], empty, 30, 8, "Connecting to");
 	}
 	view.nothing = "bad \033[31m text";
@@ -768,7 +768,7 @@ static void declared_but_never_entered_is_listed(void **state)
 	check_shows(&panel_memory, quiet, 80, 20, "4 allocation types declared, none used since");
 	view.tab = 1;
 	check_shows(&panel_memory, quiet, 80, 20, "Node");
-	check_shows(&panel_memory, quiet, 80, 20, "100 MiB");        /* resident: nothing typed is known */
+	check_shows(&panel_memory, quiet, 80, 20, "100 MiB");        /* resident memory: none is typed */
 }
 
 static void classes_that_are_off_are_named_with_their_key(void **state)
@@ -861,7 +861,7 @@ static void estimates_have_a_tilde(void **state)
 	model_free(model);
 }
 
-/* A program with many tasks leaves their histograms out, and tells the rest. */
+/* A program with many tasks sends their figures without histograms. */
 static void percentiles_of_a_task_are_a_dash_once_its_histogram_is_old(void **state)
 {
 	struct model *model = model_new();
@@ -879,12 +879,12 @@ static void percentiles_of_a_task_are_a_dash_once_its_histogram_is_old(void **st
 	view.is_open = true;
 	view.open_id = QUERY;
 	check_shows(&panel_latency, model, 120, 36, "   100  5.00 µs  5.00 µs  5.00 µs");
-	/* The latest values are on their way into the buckets. */
+	/* The buckets do not have the latest values yet. */
 	four[0] = 102;
 	tell_values(model, 2, IO_0, QUERY, four);
 	tell_snapshot(model, 2, mib);
 	check_shows(&panel_latency, model, 120, 36, "   102  5.00 µs  5.00 µs  5.00 µs");
-	/* In the middle of a tick the buckets are still to come: no dash flickers. */
+	/* In the middle of a tick the buckets have not arrived yet. No dash is shown for that moment. */
 	four[0] = 200;
 	tell_values(model, 3, IO_0, QUERY, four);
 	check_shows(&panel_latency, model, 120, 36, "   200  5.00 µs  5.00 µs  5.00 µs");
@@ -893,7 +893,7 @@ static void percentiles_of_a_task_are_a_dash_once_its_histogram_is_old(void **st
 	text = picture(&panel_latency, model, 120, 36, GLYPHS_ASCII);
 	check_text(text, "   200        -        -  5.00 us", true);
 	free(text);
-	/* And with fewer tasks it is told again. */
+	/* With fewer tasks the histogram is sent again. */
 	told[histogram_index(5000)] = 200;
 	tell_buckets(model, 4, IO_0, QUERY, told);
 	tell_snapshot(model, 4, mib);
@@ -943,7 +943,7 @@ static void budgets_that_break_are_marked_while_the_window_lasts(void **state)
 	(void)state;
 	check_shows(&panel_frames, model, 80, 20, " ! main loop");
 	check_shows_not(&panel_frames, model, 80, 20, " ! audio");
-	/* They do not tell of the past as of now, nor forget it. */
+	/* The panels neither show old frames as new ones nor forget them. */
 	tell_snapshot(model, 200, 100 * mib);
 	check_shows_not(&panel_frames, model, 80, 20, " ! ");
 	snprintf(view.filter, sizeof view.filter, "main");
@@ -960,7 +960,7 @@ static void frames_that_were_not_told_are_counted(void **state)
 	check_shows(&panel_frames, looping, 80, 20, "8,982 seen, 17 not told");
 	check_shows(&panel_frames, looping, 80, 20, "broken by none of 8,982 frames");
 	check_shows_not(&panel_frames, looping, 80, 20, "─ budget ");
-	/* Where it is narrow that is what remains. */
+	/* A narrow panel shows only this count. */
 	check_shows(&panel_frames, looping, 30, 20, " 17 not told ─");
 	view.filter[0] = '\0';
 	snprintf(view.filter, sizeof view.filter, "main");
@@ -1023,7 +1023,7 @@ static void averages_are_of_what_was_allocated(void **state)
 	tell_values(model, 1, TASK_ALL, NODE, four);
 	tell_values(model, 1, CACHE, NODE, four);
 	tell_snapshot(model, 1, mib);
-	/* Nothing of it lives. */
+	/* No object of the type is live. */
 	check_shows(&panel_memory, model, 80, 20, "0 1.00 KiB");
 	view.tab = 1;
 	check_shows(&panel_memory, model, 80, 20, "0 1.00 KiB");
@@ -1041,7 +1041,7 @@ static void types_tell_how_long_they_live(void **state)
 	check_shows(&panel_memory, model, 120, 36, "life p50");
 	check_shows(&panel_memory, model, 120, 36, " ~12.1 ms  ");
 	check_shows(&panel_memory, model, 120, 20, "cache 18.5 MiB, io-0 5.00 MiB, io-1 3.00 MiB. Lifetime p50 ~12.1 ms.");
-	/* Fewer holders are named before that is cut. */
+	/* When the line is too long, fewer holders are named. */
 	check_shows(&panel_memory, model, 80, 20, "held by: decoder 76.3 MiB, 3 more 26.5 MiB. Lifetime p50 ~12.1 ms.");
 	view.tab = 0;
 	check_shows_not(&panel_memory, model, 120, 36, "life p50");
@@ -1088,7 +1088,7 @@ static void cursor_enters_with_the_first_key_and_stays_on_its_item(void **state)
 		char before[1024];
 
 		snprintf(before, sizeof before, "%.20s", cursor_row(&panel_latency, model));
-		/* The order turns round under it. */
+		/* The order of the rows is reversed. */
 		assert_true(press(&panel_latency, model, 'r'));
 		assert_true(press(&panel_latency, model, 'o'));
 		assert_int_equal(view.cursor_id, id);
@@ -1123,7 +1123,7 @@ static void order_holds_while_the_cursor_is_in_the_list(void **state)
 	view.tab = 1;
 	press(&panel_memory, model, KEYCODE_DOWN);
 	check_shows(&panel_memory, model, 80, 20, "live ▼ held");
-	/* Node grows past Frame, and a new type comes: neither moves a row. */
+	/* Node becomes larger than Frame, and there is a new type. Neither moves a row. */
 	four[1] = 1000;
 	tell_values(model, 2, TASK_ALL, NODE, four);
 	tell_site(model, STR, MEM, SITE_ALLOC, UNIT_SIZE, "str", LEVEL_SUM);
@@ -1200,7 +1200,7 @@ static void filters_take_parts_negations_and_expressions(void **state)
 	assert_true(matches("/^DE", "decode"));
 	assert_false(matches("/^e/", "decode"));
 	assert_false(matches("!/^de/", "decode"));
-	/* Not finished, or none at all: nothing is hidden. */
+	/* A filter that is not finished, or not valid, hides nothing. */
 	assert_true(matches("/[a", "decode"));
 	assert_true(matches("!", "decode"));
 	assert_true(matches("/", "a/b"));
@@ -1221,8 +1221,8 @@ static void x_asks_for_the_next_level(void **state)
 	assert_true(view.wish.is_set);
 	assert_int_equal(view.wish.class_id, MEM);
 	assert_int_equal(view.wish.site, 0);
-	assert_int_equal(view.wish.level, LEVEL_OFF);        /* it was at all */
-	/* A second press before the answer goes one on. */
+	assert_int_equal(view.wish.level, LEVEL_OFF);        /* its level was all */
+	/* A second press before the answer goes one level further. */
 	requests[MEM] = (struct panel_request){ .is_waiting = true, .level = LEVEL_OFF, .sent_ns = view.now_ns };
 	press(&panel_classes, busy, 'x');
 	assert_int_equal(view.wish.level, LEVEL_SUM);
@@ -1299,7 +1299,7 @@ static void arrows_go_on_to_the_next_while_one_is_open(void **state)
 	assert_true(view.log_y);
 	assert_true(press(&panel_latency, busy, KEYCODE_ESCAPE));
 	assert_false(view.is_open);
-	/* An id that is gone is closed, not shown. */
+	/* A row that was open is closed when its id does not exist any more. */
 	view.is_open = true;
 	view.open_id = 65000;
 	check_shows(&panel_latency, busy, 80, 20, "sql.query");
@@ -1370,7 +1370,8 @@ static void hostile_names_stay_text(void **state)
 				for (unsigned char *at = (unsigned char *)text; *at; at++) {
 					assert_true(*at == '\n' || *at >= 0x20);
 					assert_int_not_equal(*at, 0x7F);
-					/* C1 controls are C2 80 .. C2 9F; bidi controls and line breaks E2 80 A8 .. AE. */
+					/* C1 controls are C2 80 .. C2 9F; bidi controls and line breaks E2 80 A8 ..
+					 * AE. */
 					assert_false(at[0] == 0xC2 && at[1] < 0xA0);
 					assert_false(at[0] == 0xE2 && at[1] == 0x80 && at[2] >= 0xA8 && at[2] <= 0xAE);
 				}
@@ -1477,7 +1478,7 @@ static void draw_name(const struct model *model, struct panel_view *panel_view, 
 	canvas_text(canvas, 0, 0, STYLE(ROLE_TEXT), "locks");
 }
 
-/* What a panel may leave out: digit, keys, key(), small form. */
+/* A panel may leave out its digit, keys, key() and small form. */
 static void a_panel_needs_a_name_a_help_line_and_a_picture(void **state)
 {
 	static const struct panel least = { .name = "Locks", .help = "time spent waiting for locks", .draw = draw_name };
@@ -1549,13 +1550,13 @@ static void boxes_of_the_overview_have_places(void **state)
 				has_place |= (*box)->places[kind].band > 0;
 				assert_true((*box)->places[kind].band <= 4);
 				assert_true((*box)->places[kind].column <= 3);
-				/* Two boxes at one place would leave out a third. */
+				/* Two boxes must not have the same place. */
 				for (int j = 0; j < COUNT(tables) && (*box)->places[kind].band > 0; j++)
 					for (const struct panel *const *other = tables[j]; *other; other++)
 						assert_false(*other != *box && are_at_one_place(*other, *box, kind));
 			}
 			assert_true((*box)->small || !has_place);
-			/* Without a place of its own it is shown while there is something to count. */
+			/* A box without a place of its own is shown while it has something to count. */
 			assert_true(!(*box)->small || has_place || (*box)->count);
 			if (i == 1) {
 				assert_null((*box)->draw);
@@ -1585,7 +1586,7 @@ static void panels_are_listed_from_the_table(void **state)
 		count++;
 	}
 	assert_string_equal(list, wanted);
-	panels_list(shortest, sizeof shortest);        /* cut, not spilt */
+	panels_list(shortest, sizeof shortest);        /* the text is cut and does not overflow */
 	assert_int_equal(strlen(shortest), sizeof shortest - 1);
 }
 

@@ -34,8 +34,8 @@
 
 TELEM_CLASS(loud, "at all", TELEM_ALL);
 
-/* TSan's figures lose what a signal handler adds in between, it starts threads of its own,
- * and cannot follow those of forked children. */
+/* Under TSan an addition by a signal handler may be lost. TSan also starts threads of its own, and cannot follow
+ * threads of forked children. */
 #ifdef __SANITIZE_ADDRESS__
 #define UNDER_ASAN true
 #else
@@ -151,7 +151,7 @@ static void in_background(void *(*run)(void *))
 	pthread_detach(thread);
 }
 
-/* Speaks, forks one that speaks, one that does not; each waits for its byte. */
+/* Emits, then forks a child that emits and one that does not. Each of them waits for a byte from the test. */
 static int child_fork(const char *arg)
 {
 	pid_t child;
@@ -174,10 +174,11 @@ static int child_fork(const char *arg)
 	emit(50);
 	telem_flush(5 * S);
 	say("parent done");
-	_exit(0);                        /* no goodbye: only the closed connection tells */
+	_exit(0);                        /* no goodbye: only the connection is closed */
 }
 
-/* All that takes the lock, or malloc()'s: tasks and threads that come and go, and memory. */
+/* Does everything that takes the emitter's lock or that of malloc(): makes and ends tasks and threads, and
+ * allocates. */
 static void *work_for_ever(void *arg)
 {
 	for (size_t turn = 0;; turn++) {
@@ -229,7 +230,7 @@ static int child_fork_many(const char *arg)
 	return 0;
 }
 
-/* A child made without pthread_atfork()'s knowledge must not wait for a thread it lacks. */
+/* A child that was made without pthread_atfork() must not wait for a thread that it does not have. */
 static int child_raw_fork(const char *arg)
 {
 	int status;
@@ -247,7 +248,7 @@ static int child_raw_fork(const char *arg)
 	return 0;
 }
 
-/* What a program, or its malloc(), may do round a fork(). */
+/* What a program, or its malloc(), may do before and after fork(). */
 static uint64_t hooks_run;
 static int fork_turn;
 static void *hook_memory;
@@ -267,7 +268,7 @@ static void on_fork_late(void)
 static void *fork_once(void *arg)
 {
 	int status;
-	pid_t child = fork();            /* with this thread's first events in the hooks */
+	pid_t child = fork();            /* the hooks record the first events of this thread */
 
 	CHECK(child >= 0);
 	if (child == 0) {
@@ -295,7 +296,7 @@ static int child_fork_hooks(const char *arg)
 	uint64_t beside = 0;
 	pthread_t counting, thread;
 
-	/* Those from before the library's own run while it holds its lock. */
+	/* Hooks that were registered before those of the library run while it holds its lock. */
 	CHECK(pthread_atfork(on_fork, on_fork, on_fork) == 0);
 	CHECK(telem_start(NULL) == 0);
 	CHECK(pthread_atfork(on_fork_late, on_fork_late, on_fork_late) == 0);
@@ -314,7 +315,7 @@ static int child_fork_hooks(const char *arg)
 	return 0;
 }
 
-/* Parent and children speak at the same time; what is open is the parent's. */
+/* Parent and children emit at the same time. The open sinks are the parent's. */
 static int child_fork_sinks(const char *dir)
 {
 	enum { CHILDREN = 20 };
@@ -327,7 +328,7 @@ static int child_fork_sinks(const char *dir)
 	snprintf(path, sizeof path, "%s/fifo", dir);
 	CHECK(telem_sink_fifo(path) >= 0);
 	for (int i = 0; i < CHILDREN; i++) {
-		emit(100);               /* waits in this thread's ring, of which the child has a copy */
+		emit(100);               /* in this thread's ring, of which the child has a copy */
 		children[i] = fork();
 		CHECK(children[i] >= 0);
 		if (children[i] == 0) {
@@ -463,7 +464,7 @@ static int child_burst(const char *arg)
 	say("started");
 	while (poll(&in, 1, 0) == 0)
 		emit(2000);
-	/* Readers have died meanwhile. */
+	/* The readers have died meanwhile. */
 	for (int i = 1; i < 65; i++)
 		sigaction(i, NULL, &after[i]);
 	CHECK(same_actions(before, after));
@@ -481,7 +482,7 @@ static void emit_in_destructor(void *arg)
 	TELEM_COUNT(loud, "in destructor", 1);
 	TELEM_SPAN(loud, "in destructor")
 		TELEM_ALLOC(struct telem_site, 1);
-	if (UNDER_TSAN) {                /* whose malloc() has had its last word in this thread */
+	if (UNDER_TSAN) {                /* its malloc() does not work any more in this thread */
 		TELEM_ALLOC(char, 100);
 		TELEM_FREE(char, 100);
 	} else {
@@ -526,7 +527,7 @@ static void on_signal(int number)
 	handled++;
 }
 
-/* The handler interrupts recording in the same thread, first times and full rings included. */
+/* The signal handler interrupts recording in the same thread, also a first event and an event in a full ring. */
 static int child_signals(const char *arg)
 {
 	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -576,13 +577,14 @@ static int child_threads(const char *arg)
 		if (i == threads / 2)
 			before_kib = rss_kib();
 	}
-	/* A sanitizer keeps what was freed. */
+	/* A sanitizer does not return freed memory. */
 	CHECK(rss_kib() < before_kib + (proc_slowness() > 1 ? 512 << 10 : 16 << 10));
 	telem_stop();
 	stats = statistics();
 	CHECK(stats.emitted == (uint64_t)threads);
 	CHECK(stats.queued == 0);
-	/* With every ring there may be: how many are waiting for the flusher is the machine's. */
+	/* The bound allows for every ring that there may be, because it depends on the machine how many wait for the
+	 * flusher. */
 	CHECK(stats.memory_bytes < 256 << 20);
 	return 0;
 }
@@ -614,7 +616,7 @@ static int by_size(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* What the slowest of a thousand events takes: no preemption, there are fewer of those. */
+/* Returns how long the slowest of a thousand events takes. Preemption is rarer than that. */
 static uint64_t tail_ns(void)
 {
 	enum { EVENTS = 20000 };
@@ -630,8 +632,8 @@ static uint64_t tail_ns(void)
 	return took_ns[EVENTS - EVENTS / 1000];
 }
 
-/* How long 20,000 events take at best, the slow ones of them, and memory: again and again,
- * whoever reads. */
+/* Measures again and again how long 20,000 events take at best, how long the slow ones take, and memory, with any
+ * readers. */
 static int child_timing(const char *arg)
 {
 	struct pollfd in = { .fd = 0, .events = POLLIN };
@@ -656,7 +658,7 @@ static int child_timing(const char *arg)
 	return 0;
 }
 
-/* Where these are cancelled: nowhere in the library. */
+/* The threads are cancelled in these loops, and never inside the library. */
 static uint64_t loops;
 static void *flush_until_cancelled(void *arg)
 {
@@ -688,7 +690,7 @@ static void *emit_until_cancelled(void *arg)
 	return arg;
 }
 
-/* Already cancelled when it comes to wait for room. */
+/* The thread has been cancelled before it begins to wait for room. */
 static void *emit_cancelled(void *arg)
 {
 	pthread_cancel(pthread_self());
@@ -710,7 +712,8 @@ static void start_and_cancel(void *(*body)(void *))
 	CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
 }
 
-/* Threads cancelled in the library; then another thread's first event, and the exit. */
+/* Threads are cancelled while they are in the library. Then another thread records its first event, and the program
+ * exits. */
 static int child_cancel(const char *arg)
 {
 	pthread_t thread;
@@ -724,7 +727,7 @@ static int child_cancel(const char *arg)
 	exit(5);
 }
 
-/* The same in a full ring, which waits for room: for a reader that does not read. */
+/* Does the same while the thread waits for room in a full ring, because the reader does not read. */
 static int child_cancel_blocked(const char *arg)
 {
 	int ends[2];
@@ -732,7 +735,7 @@ static int child_cancel_blocked(const char *arg)
 	CHECK(telem_start(&(struct telem_options){ .config = arg }) == 0);
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
 	CHECK(telem_sink_fd(ends[1]) >= 0);
-	CHECK(telem_flush(10 * S) == 0);         /* it has been greeted */
+	CHECK(telem_flush(10 * S) == 0);         /* the reader has been greeted */
 	for (int i = 0; i < 10; i++) {
 		start_and_cancel(emit_cancelled);
 		start_and_cancel(emit_until_cancelled);
@@ -742,7 +745,7 @@ static int child_cancel_blocked(const char *arg)
 	exit(5);
 }
 
-/* Says when it exits, with whatever reader it has. */
+/* Exits when the test says so, with any reader. */
 static int child_exit_when_told(const char *arg)
 {
 	CHECK(telem_start(&(struct telem_options){ .linger_ns = strtoull(arg, NULL, 10) }) == 0);
@@ -798,7 +801,7 @@ static int child_small_disk(const char *path)
 	return 0;
 }
 
-/* No descriptor is left; then one is. */
+/* First no file descriptor is free, then one is. */
 static int child_no_descriptors(const char *arg)
 {
 	int fds[64], count = 0;
@@ -830,7 +833,8 @@ static int child_start_only(const char *arg)
 	return 0;
 }
 
-/* Becomes another program of the same number, and leaves as if killed: its socket stays. */
+/* Calls exec(), and so becomes another program with the same PID. Then it ends as if killed, so that its socket
+ * stays. */
 static int child_again(const char *arg)
 {
 	(void)arg;
@@ -944,7 +948,7 @@ static void a_forked_child_has_a_stream_of_its_own_once_it_speaks(void **state)
 	tell(child);
 	forked = pid_said(child, "silent ");
 	assert_int_equal(access(socket_of(forked), F_OK), -1);
-	/* The parent goes; its child must not keep the connection open. */
+	/* The parent ends. Its child must not hold the connection open. */
 	reader_to_end(parent);
 	assert_int_equal(reader_site(parent, "loud.said")->event_count, 150);
 	tell(child);
@@ -964,7 +968,7 @@ static void a_forked_child_has_a_stream_of_its_own_once_it_speaks(void **state)
 static void no_forked_child_hangs_whatever_other_threads_do(void **state)
 {
 	(void)state;
-	/* ASan's own allocator may be locked at fork(), and is not in the child's reach. */
+	/* ASan's own allocator may be locked at fork(), and the child cannot unlock it. */
 	if (UNDER_TSAN || UNDER_ASAN)
 		skip();
 	run("fork_many", scaled(10000), 180000);
@@ -975,7 +979,7 @@ static void a_child_forked_behind_our_back_can_exit(void **state)
 	struct proc *child;
 
 	(void)state;
-	/* A leak checker in such a child looks for threads that are not there. */
+	/* In such a child a leak checker looks for threads that do not exist. */
 	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "raw_fork", ""), .out = PROC_PIPE,
 			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"));
 	assert_int_equal(proc_wait_exit(child, 20000), 0);
@@ -1002,10 +1006,10 @@ static void forked_children_write_nothing_into_what_is_their_parents(void **stat
 		skip();
 	assert_int_equal(mkfifo(path, 0600), 0);
 	fifo = reader = reader_new(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-	/* A leak checker in such children looks for threads that are not there. */
+	/* In such children a leak checker looks for threads that do not exist. */
 	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "fork_sinks", fixture->dir), .out = PROC_PIPE,
 			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"));
-	/* Each block whole and in its order, or the reader says so. */
+	/* The reader fails the test unless each block is whole and in order. */
 	READ_UNTIL(fifo, (fifo->at_end = false, proc_pump(0), fifo->has_bye));
 	assert_int_equal(proc_wait_exit(child, 20000), 0);
 	read_recording(fixture_path(fixture, "run"));
@@ -1078,9 +1082,9 @@ static void kill_readers(struct proc *child, struct reader *(*come)(const char *
 	for (int i = 0; i < 5; i++) {
 		reader = come(where);
 		reader->is_lossy = true;
-		/* A FIFO without a writer is at its end; wait on. */
+		/* A FIFO reads as at its end while it has no writer. */
 		READ_UNTIL(reader, (reader->at_end = false, reader->event_count > 5000));
-		reader_free(reader);             /* with bytes on their way, as kill -9 leaves them */
+		reader_free(reader);             /* while bytes are on their way, as after kill -9 */
 		reader = NULL;
 		assert_false(proc_exited(child));
 	}
@@ -1302,11 +1306,12 @@ static void a_stopped_reader_does_not_slow_the_program_nor_make_it_grow(void **s
 	reader->is_lossy = true;
 	for (int i = 0; i < 10; i++)
 		stalled = timing(child);
-	/* Loose: the machine has other work. To a lock or a system call it would be 10 x. */
+	/* The bound is loose, because the machine has other work. A lock or a system call would take 10 times as
+	 * long. */
 	assert_true(stalled.best_ns < 5 * unheard.best_ns + 2 * MS);
 	assert_true(stalled.tail_ns < 20 * unheard.tail_ns + MS / 20 * (uint64_t)proc_slowness());
 	assert_true(stalled.kib < unheard.kib + (8 << 10) * (uint64_t)proc_slowness());
-	/* What it missed is known to the last event. */
+	/* The books count every event that the reader missed. */
 	proc_close_stdin(child);
 	READ_UNTIL(reader, (proc_pump(0), reader->at_end));
 	assert_int_equal(proc_wait_exit(child, 20000), 0);
@@ -1328,7 +1333,7 @@ static void an_exit_without_a_reader_is_quick(void **state)
 	assert_in_range(proc_now_ms() - begin, 0, 400 * proc_slowness());
 }
 
-/* Nobody reads the FIFO, nobody is at the other end, and a viewer came and went. */
+/* The FIFO and the connecting sink have no reader, and a viewer has come and gone. */
 static void an_exit_does_not_linger_for_sinks_without_a_reader(void **state)
 {
 	char setting[200];
@@ -1406,7 +1411,7 @@ static void a_link_in_place_of_the_socket_directory_is_refused(void **state)
 	assert_int_equal(mkdir(fixture_path(fixture, "real"), 0700), 0);
 	assert_int_equal(symlink("real", fixture_path(fixture, "telem")), 0);
 	expect_start("start 0", "not a directory of ours");
-	assert_int_equal(rmdir(fixture_path(fixture, "real")), 0);       /* nothing was put there */
+	assert_int_equal(rmdir(fixture_path(fixture, "real")), 0);       /* the directory must be empty */
 }
 
 static void a_socket_directory_open_to_others_is_refused(void **state)
@@ -1433,7 +1438,7 @@ static void a_socket_path_that_is_too_long_is_no_failure(void **state)
 	assert_int_equal(proc_wait_exit(child, 10000), 0);
 }
 
-/* A socket left by a dead process of the same number: the child exec()s with its number known. */
+/* A dead process with the same PID has left a socket. The child calls exec(), so that its PID is known before. */
 static void a_stale_socket_is_replaced(void **state)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -1457,11 +1462,11 @@ static void a_stale_socket_is_replaced(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	/* It was taken over, and removed at the end. */
+	/* The child replaced the socket, and removed it at the end. */
 	assert_int_equal(access(socket_of(child), F_OK), -1);
 }
 
-/* As a process leaves it that was killed. */
+/* Leaves a socket as a process does that was killed. */
 static const char *leave_socket(const char *name, int *listening)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -1504,7 +1509,7 @@ static void sockets_of_the_dead_are_removed_by_the_next_program_and_no_others(vo
 	kept[1] = leave_socket("12x.sock", NULL);
 	snprintf(name, sizeof name, "%d.socket", (int)dead_process());
 	kept[2] = leave_socket(name, NULL);
-	/* Of a program that is there, and of one that we cannot see. */
+	/* One socket is of a process that exists, the other of one that we cannot see. */
 	snprintf(name, sizeof name, "%d.sock", (int)getpid());
 	kept[3] = leave_socket(name, &fds[0]);
 	snprintf(name, sizeof name, "%d.sock", (int)dead_process());
@@ -1524,7 +1529,7 @@ static void sockets_of_the_dead_are_removed_by_the_next_program_and_no_others(vo
 	close(fds[1]);
 }
 
-/* As a program of another PID namespace that has the same number. */
+/* The listener stands for a program of another PID namespace that has the same PID. */
 static void a_socket_that_somebody_listens_on_is_left_to_him(void **state)
 {
 	char name[64], byte = 'x';
@@ -1646,12 +1651,12 @@ static void an_idle_program_makes_no_system_call(void **state)
 	if (proc_try_start(&child, &(struct proc_spec){
 			.argv = PROC_LIST("strace", "-f", "-o", trace, "true"), .err = PROC_PIPE }) < 0 ||
 	    proc_wait_exit(child, 10000) != 0)
-		skip();                  /* no strace here, or none allowed */
+		skip();                  /* strace is not installed or not allowed here */
 	child = proc_start(.argv = PROC_LIST("strace", "-f", "-o", trace, self, "idle", ""),
-			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"),  /* that is traced itself */
+			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"),  /* it cannot run while traced */
 			   .in = PROC_PIPE, .out = PROC_PIPE, .err = PROC_PIPE);
 	proc_wait_line(child, PROC_OUT, "idle", 20000);
-	proc_watch_for(300);             /* what it began then it has ended */
+	proc_watch_for(300);             /* until then it has finished what it began */
 	assert_int_equal(stat(trace, &before), 0);
 	proc_watch_for(1500);
 	assert_int_equal(stat(trace, &after), 0);

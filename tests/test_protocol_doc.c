@@ -49,7 +49,7 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : NULL;
 }
 
-/* The rows behind a kind's heading, up to the next heading; they start "| `name` | type |". */
+/* Compares the rows after a kind's heading, up to the next heading. They begin "| `name` | type |". */
 static void has_fields(const char *line, const struct kind_row *row)
 {
 	uint32_t field_count = 0;
@@ -97,7 +97,7 @@ static void every_kind_has_its_table_and_no_other_has(void **state)
 	assert_int_equal(kind, kind_row_count);
 }
 
-/* Numbers of the code that stand in the text. */
+/* Fails unless the text contains this, which is made of numbers of the code. */
 static void says(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void says(const char *format, ...)
 {
@@ -136,7 +136,7 @@ static void limits_are_those_of_the_code(void **state)
 
 /* ---- examples ---- */
 
-/* What stands between "```language" and "```"; free() it. NULL behind the last one. */
+/* Returns the text between "```language" and "```", which the caller frees. NULL after the last one. */
 static char *fenced(const char **at, const char *language)
 {
 	char fence[32];
@@ -153,7 +153,7 @@ static char *fenced(const char **at, const char *language)
 	return strndup(start, (size_t)(end + 1 - start));
 }
 
-/* One line a message. */
+/* Returns one line for each message. */
 static char *decoded(const uint8_t *bytes, size_t count)
 {
 	struct decoder *decoder = decoder_new();
@@ -197,7 +197,7 @@ static void every_example_decodes_to_what_stands_below_it(void **state)
 	assert_true(example_count >= 6);
 }
 
-/* The first one is a stream: two blocks, CHECKs right. */
+/* The first example is a stream of two blocks with correct CHECKs. */
 static void the_first_example_is_a_whole_stream(void **state)
 {
 	struct block_reader *reader = malloc(sizeof *reader);
@@ -240,7 +240,8 @@ static void the_last_example_is_the_end_of_a_recording(void **state)
 
 /* ---- the emitter ---- */
 
-/* All messages of a stream, CHECKs aside, one a line; each block is right and numbered. */
+/* Returns all messages of a stream without CHECKs, one in each line. Each block must be valid and have the next
+ * number. */
 static char *read_stream(const char *path)
 {
 	struct block_reader *reader = malloc(sizeof *reader);
@@ -268,7 +269,7 @@ static char *read_stream(const char *path)
 	return text;
 }
 
-/* pattern: a line's beginning, then what is somewhere behind it. */
+/* Finds the next line that begins with start and contains part. */
 static void has_line(const char **at, const char *start, const char *part)
 {
 	const char *line = *at, *end = strchr(line, '\n');

@@ -55,7 +55,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What the story told since then, to the live session. */
+/* Feeds the live session with what the story has written since the last call. */
 static void live_on(void)
 {
 	figures_feed(&live, story.wire.bytes, story.wire.count, 0);
@@ -129,7 +129,7 @@ static void one_that_starts_in_the_middle_knows_what_came_before(void **state)
 	assert_int_equal(recorder_start(&recorder, &live, path, false, &problem), EXIT_DONE);
 	tick_on(20);
 	recorder_stop(&recorder);
-	model_set_window(live.model, 0);        /* ten seconds, say, it cannot know that began before it */
+	model_set_window(live.model, 0);        /* else a window begins before the recording */
 	model_set_window(played.model, 0);
 	play_all();
 	assert_true(replay.timeline.is_clean);
@@ -138,11 +138,11 @@ static void one_that_starts_in_the_middle_knows_what_came_before(void **state)
 	assert_int_equal(model_link(played.model)->lost_events, 0);
 	assert_true(model_link(played.model)->is_balanced);
 	assert_int_equal(model_class(played.model, STORY_NET)->received, 20 * 41);
-	/* And as soon as the next tick its rates are right. */
+	/* From the next tick on its rates are right. */
 	assert_true(model_site_by_id(played.model, STORY_NODE)->rate_per_s == 13);
 }
 
-/* Started between two blocks of one tick's figures. */
+/* The recording is started between two blocks of the figures of one tick. */
 static void one_that_starts_within_a_tick_begins_behind_it(void **state)
 {
 	size_t half;
@@ -168,7 +168,7 @@ static void one_that_starts_within_a_tick_begins_behind_it(void **state)
 	figures_equal(figures_essence(&live, false), figures_essence(&played, false));
 }
 
-/* What was taken long before is not lost, only because the file begins early. */
+/* Events that were taken before the recording do not count as lost. */
 static void one_that_starts_before_the_first_tick_loses_nothing(void **state)
 {
 	(void)state;
@@ -246,8 +246,8 @@ static void another_program_in_the_same_recording_is_another(void **state)
 
 /* ---- index points ---- */
 
-/* Walks from the last point to the first as END and INDEX say; returns how many. Each is a
- * block that begins with HELLO and its INDEX. */
+/* Goes from the last index point to the first, as END and INDEX say, and returns how many there are. Each is a block
+ * that begins with HELLO and INDEX. */
 static uint32_t walk(const char *bytes, size_t count, uint64_t *events, uint64_t *widest)
 {
 	struct decoder *decoder = decoder_new();
@@ -293,7 +293,7 @@ static void points_come_each_5_s_of_the_programs_time(void **state)
 	tick_on(61);
 	recorder_stop(&recorder);
 	bytes = fixture_read(path, &count);
-	/* After ticks 0, 5, .. 60, before what comes behind them. */
+	/* The points come after ticks 0, 5, .. 60, before the next block. */
 	assert_int_equal(walk(bytes, count, &events, &widest), 13);
 	assert_int_equal(events, 60 * 42);
 	free(bytes);
@@ -347,7 +347,7 @@ static void from_any_point_on_the_same_figures_are_reached(void **state)
 
 /* ---- cut and damaged ---- */
 
-/* Where blocks end, and the ticks up to there. */
+/* Where each block ends, and how many ticks there are up to it. */
 static size_t block_ends[4000], end_ticks[4000], end_count;
 
 static void note_end(void *arg, const struct block *block)
@@ -533,7 +533,7 @@ static void one_that_ends_at_once_holds_what_is_known(void **state)
 	assert_int_equal(recorder_start(&recorder, &live, path, false, &problem), EXIT_DONE);
 	recorder_stop(&recorder);
 	assert_null(live.observers);
-	recorder_stop(&recorder);               /* again: nothing */
+	recorder_stop(&recorder);               /* a second stop does nothing */
 	play_all();
 	assert_true(replay.timeline.is_clean);
 	assert_int_equal(model_ticks(played.model), 1);
@@ -567,7 +567,7 @@ static void a_full_disk_ends_it_at_a_whole_block_and_watching_goes_on(void **sta
 	assert_int_equal(model_ticks(live.model), 31);
 	assert_in_range(file_bytes(), 10000 - LIMIT_BLOCK_BYTES, 10000);
 	assert_int_equal(file_bytes(), recorder_bytes(&recorder));
-	recorder_stop(&recorder);               /* already over */
+	recorder_stop(&recorder);               /* it has stopped already */
 	play_all();
 	assert_int_equal(replay.timeline.whole_bytes, replay.timeline.end);
 	assert_int_equal(warning.code, EXIT_RECORDING);

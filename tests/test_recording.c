@@ -84,7 +84,7 @@ static void a_damaged_end_is_none(void **state)
 	recording_end(&recording, end, marker, 99);
 	for (size_t bit = 0; bit < sizeof end * 8; bit++) {
 		end[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		if (bit / 8 != sizeof end - 5)          /* the CRC's own type byte decides nothing */
+		if (bit / 8 != sizeof end - 5)          /* the type byte of the CRC is not checked */
 			assert_false(recording_end_read(end, &index_offset, &index_count));
 		end[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}

@@ -1,5 +1,5 @@
-/* One thread's ring: order, losses, overwriting, payloads, tasks; alone and with a consumer
- * running beside it. ring.c is compiled in, for libtelem.a shows nothing of it. */
+/* One thread's ring: order, losses, overwriting, payloads, tasks, first alone and then with a consumer in another
+ * thread. ring.c is included here, because libtelem.a hides its functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,13 +15,13 @@
 
 #define SMALL LIMIT_RING_BYTES_MIN
 #define SLOTS (SMALL / RING_SLOT_BYTES)
-/* What a full ring holds of one task: a word for it at each segment's start. */
+/* How many events of one task a full ring holds. Each segment begins with a record of the task. */
 #define EVENTS (SLOTS - RING_SEGMENTS)
 #define TAKE_BYTES (32u << 10)
 
 struct settings settings;
 
-/* ---- what ring.c needs of the rest ---- */
+/* ---- what ring.c needs of other files ---- */
 
 enum { TASKS = 8, SITES = 8 };
 static uint64_t lost[TASKS][SITES], woken;
@@ -55,7 +55,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What a consumer sees, record by record. */
+/* What a consumer has read so far. */
 struct seen { uint64_t events, next, by[TASKS][SITES], bytes; int task; bool in_order; };
 
 static bool payload_is_whole(const uint8_t *bytes, uint64_t count)
@@ -85,7 +85,7 @@ static uint32_t look(struct seen *seen, uint32_t room)
 				seen->in_order &= words[1] >= seen->next;
 			if (!(words[0] & RING_PAYLOAD))
 				seen->next = words[1] + 1;
-			/* The time goes with the value: a record is never half of another. */
+			/* Time and value belong together, so a record of two halves would be noticed. */
 			assert_int_equal(words[0] >> 16, (words[1] & 0xffff) + 1);
 			seen->by[seen->task % TASKS][site % SITES]++;
 			seen->events++;
@@ -106,7 +106,7 @@ static struct seen look_at_all(void)
 	return seen;
 }
 
-/* What was given up is counted before the record is put again. */
+/* Counts what was given up. Returns whether the record must be put again. */
 static bool count_lost(enum ring_result result)
 {
 	uint32_t site;
@@ -189,7 +189,7 @@ static void a_full_ring_takes_events_again_when_a_segment_is_free(void **state)
 	for (uint64_t i = 0; i < EVENTS; i++)
 		put(1, i);
 	assert_false(put(1, 9999));
-	/* Not a byte less than a segment will do. */
+	/* The consumer must take the whole segment before it is free. */
 	assert_int_equal(look(&seen, SMALL / RING_SEGMENTS - RING_SLOT_BYTES), SMALL / RING_SEGMENTS - RING_SLOT_BYTES);
 	assert_false(put(1, 9999));
 	look(&seen, RING_SLOT_BYTES);
@@ -297,7 +297,7 @@ static void a_payload_never_crosses_into_the_next_segment(void **state)
 	struct seen seen;
 
 	(void)state;
-	/* Fifteen slots short of the end of the first one. */
+	/* Fills the first segment except for its last fifteen slots. */
 	for (uint64_t i = 0; i < SLOTS / RING_SEGMENTS - 16; i++)
 		put(1, i);
 	assert_true(put_payload(2, 1000));

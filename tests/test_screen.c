@@ -37,7 +37,7 @@ static const struct source_kind controlled = { .control = control }, uncontrolle
 static void on_change(void *arg, bool tick) { (void)arg, (void)tick; }
 static void on_timer(evutil_socket_t fd, short what, void *arg) { (void)fd, (void)what, (void)arg; }
 
-/* A target without a network: what it says comes from the story, its state is set. */
+/* Makes a target without a connection. The story gives its stream, the test sets its state. */
 static void make_target(enum source_state source_state)
 {
 	target = (struct target){ .config = { .interval_ns = STORY_SECOND }, .is_open = source_state == SOURCE_OPEN,
@@ -146,7 +146,7 @@ static void type(const char *text)
 }
 static void said(const char *text) { assert_string_equal(screen.message, text); }
 
-/* What was asked for since; false: nothing. */
+/* Returns the next request that was sent; false when there is none. */
 static bool asked(struct message *message)
 {
 	static uint8_t bytes[LIMIT_REQUEST_BYTES];
@@ -204,7 +204,7 @@ static void connecting_says_to_what_and_how_long(void **state)
 	target.source.state = SOURCE_OPEN;
 	target.is_open = true;
 	target.address.kind = &source_fifo;
-	assert_string_equal(badge(), "CONNECTING");    /* it is open, but has anybody said a word? */
+	assert_string_equal(badge(), "CONNECTING");    /* open, but nothing has been received yet */
 	golden("waiting");
 }
 
@@ -277,7 +277,7 @@ static void without_typed_memory_the_kernel_counts(void **state)
 	struct message hello = { .kind = KIND_HELLO };
 
 	(void)state;
-	/* Another program has taken its place, and types nothing. */
+	/* Another program, without typed memory, has taken its place. */
 	hello.hello = (struct message_hello){ .major = 1, .stream = 9, .name = text_of("untyped"),
 					      .mono_ns = STORY_FIRST_NS };
 	model_apply(model, &hello, 0);
@@ -447,7 +447,7 @@ static void below_40x6_plain_rows_are_left_and_then_a_letter(void **state)
 	free(text);
 }
 
-/* The first row of a screen so wide. */
+/* Returns the first row of a screen of this width. */
 static const char *first_row(int width)
 {
 	static char row[400];
@@ -598,13 +598,13 @@ static void an_unknown_key_is_named(void **state)
 	said("No key \"^T\" here. ? for help.");
 	press(0x20ac);
 	said("No key \"€\" here. ? for help.");
-	press(0x200b);                  /* one that cannot be seen */
+	press(0x200b);                  /* a character that cannot be seen */
 	said("No key \"that\" here. ? for help.");
 	press(KEYCODE_UNKNOWN);
 	said("No key \"that\" here. ? for help.");
 	press(KEYCODE_ESCAPE);
 	said("");
-	press('<');                     /* of replays only */
+	press('<');                     /* a key of replays only */
 	said("No key \"<\" here. ? for help.");
 }
 
@@ -619,7 +619,7 @@ static void an_unknown_key_without_a_letter_has_its_name(void **state)
 	char text[100];
 
 	(void)state;
-	press('8');                     /* has no list */
+	press('8');                     /* the panel has no list */
 	for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
 		press(named[i].key);
 		snprintf(text, sizeof text, "No key \"%s\" here. ? for help.", named[i].name);
@@ -678,7 +678,7 @@ static void the_class_strip_moves_a_class_to_its_next_level(void **state)
 	said("mem: asked for level all");
 	press('c');
 	press('e');
-	asked_for_level(STORY_NET, LEVEL_OFF, false);           /* all, and round */
+	asked_for_level(STORY_NET, LEVEL_OFF, false);           /* the level after all */
 	press('c');
 	press('!');
 	said("No class has the letter \"!\".");
@@ -766,7 +766,7 @@ static void an_answer_is_told_when_it_comes(void **state)
 	answer(2, ACK_DENIED, "not \x1b[2J for you");
 	said("mem: refused: not \xc2\xb7[2J for you");
 	assert_string_equal(target.controls.levels[STORY_MEM].answer, "not \x1b[2J for you");
-	/* None comes: forgotten after a while. */
+	/* When no answer comes, the request is forgotten after a while. */
 	press('c');
 	press('m');
 	screen.now_ns += 11 * STORY_SECOND;
@@ -862,7 +862,7 @@ static void a_filter_acts_as_it_is_typed(void **state)
 	assert_int_equal(screen.overlay, OVERLAY_PROMPT);
 	type("req");
 	assert_string_equal(screen_view(&screen)->filter, "req");
-	type("q2");                     /* no command here */
+	type("q2");                     /* not a command here */
 	assert_ptr_equal(screen_panel(&screen), &panel_latency);
 	press(KEYCODE_BACKSPACE);
 	press(KEYCODE_BACKSPACE);
@@ -950,7 +950,7 @@ static void there_is_nothing_to_record_before_the_first_tick(void **state)
 	assert_false(recorder_is_on(&screen.recorder));
 }
 
-/* Whatever is pressed, in any state: it stands, and can be drawn. */
+/* Whatever keys are pressed, in any state, the screen can still be drawn. */
 static void no_row_of_keys_does_harm(void **state)
 {
 	uint64_t random = random_seed(11);
@@ -962,7 +962,7 @@ static void no_row_of_keys_does_harm(void **state)
 						  : KEYCODE_RESIZE + (int)random_below(&random, 32);
 		struct message message;
 
-		if (key == 'R')         /* leaves files */
+		if (key == 'R')         /* makes files */
 			continue;
 		press(key);
 		while (asked(&message))
@@ -1065,7 +1065,7 @@ static void a_time_of_day_is_gone_to(void **state)
 	press(':');
 	type("22:13");                  /* before it began */
 	press(KEYCODE_ENTER);
-	assert_int_equal(second(), 96); /* a day later, then: its end */
+	assert_int_equal(second(), 96); /* the next day, so the cursor goes to the end */
 	press(':');
 	type("22:14:10x");
 	press(KEYCODE_ENTER);

@@ -61,7 +61,7 @@ static void the_later_point_of_a_second_stands(void **state)
 {
 	(void)state;
 	series_put(&series, 100, 100, 1);
-	series_put(&series, 101, 100, 2);       /* as of a second tick in it: from is behind it */
+	series_put(&series, 101, 100, 2);       /* a second tick in this second, so from_second is after it */
 	assert_true(series_at(&series, 100) == 2);
 	assert_int_equal(series.last_second, 100);
 }
@@ -69,7 +69,7 @@ static void the_later_point_of_a_second_stands(void **state)
 static void what_was_not_told_is_a_gap(void **state)
 {
 	(void)state;
-	/* An hour before, the same places had values. */
+	/* The same places had values of an hour ago. */
 	series_put(&series, 1, LIMIT_HISTORY_S, 9);
 	series_put(&series, LIMIT_HISTORY_S + 1, LIMIT_HISTORY_S + 1, 1);
 	series_put(&series, LIMIT_HISTORY_S + 10, LIMIT_HISTORY_S + 11, 2);
@@ -136,7 +136,7 @@ static void a_copy_is_oldest_first_with_gaps(void **state)
 	assert_true(isnan(out[2]));
 	assert_true(out[3] == 3);
 	assert_true(isnan(out[4]));
-	series_copy(&series, 1, 5, out);        /* begins before time does */
+	series_copy(&series, 1, 5, out);        /* begins before second 0 */
 	for (int i = 0; i < 5; i++)
 		assert_true(isnan(out[i]));
 }

@@ -36,7 +36,7 @@ static int teardown(void **state)
 
 static const struct model_link *link_of(void) { return model_link(session.model); }
 static void feed(const void *bytes, size_t count) { figures_feed(&session, bytes, count, 0); }
-/* All that the story has told and that was not fed yet. */
+/* Feeds what the story has written since the last call. */
 static void feed_story(void)
 {
 	feed(story.wire.bytes, story.wire.count);
@@ -252,7 +252,7 @@ static void a_restart_forgets_everything_but_the_window(void **state)
 	assert_int_equal(model_window(session.model), 10);
 	feed_story();
 	assert_int_equal(model_ticks(session.model), 3);
-	/* What was held then is no damage. */
+	/* Bytes that were held at that moment do not count as damage. */
 	assert_int_equal(link_of()->skipped_bytes, 0);
 	assert_int_equal(link_of()->lost_blocks, 0);
 }
@@ -296,7 +296,7 @@ static void behind_an_end_another_recording_begins(void **state)
 	assert_int_equal(model_class(session.model, STORY_NET)->received, 41);
 }
 
-/* ---- what is no stream ---- */
+/* ---- what is not a stream ---- */
 
 static void what_is_no_stream_is_said_to_be_none(void **state)
 {
@@ -312,7 +312,7 @@ static void what_is_no_stream_is_said_to_be_none(void **state)
 	assert_int_equal(session.problem.code, EXIT_CONNECTION);
 	assert_string_equal(session.problem.what,
 			    "unix:/tmp/x.sock: not a telemetry stream (first bytes 48 54 54 50 2f 31 2e 31 \"HTTP/1.1\")");
-	/* And stays so. */
+	/* A greeting afterwards changes nothing. */
 	story_greet(&story);
 	feed_story();
 	assert_false(model_target(session.model)->is_known);
@@ -429,7 +429,7 @@ static void features_one_may_know_and_newer_minor_versions_are_read(void **state
 
 /* ---- messages ---- */
 
-/* A block of any bytes behind a greeting. */
+/* Feeds a greeting and a block of any bytes. */
 static void block_of(const void *bytes, uint32_t count)
 {
 	if (!model_target(session.model)->is_known) {
@@ -464,7 +464,7 @@ static void half_a_message_at_a_blocks_end_is_one_bad_message(void **state)
 	(void)state;
 	block_of("\x93\x04\x63", 3);
 	assert_int_equal(link_of()->bad_messages, 1);
-	/* The other half is not waited for in the next block. */
+	/* A message cannot continue in the next block. */
 	block_of("\xa3new" "\x93\x04\x62\xa3two", 11);
 	assert_int_equal(link_of()->bad_messages, 2);
 	assert_null(model_task_by_id(session.model, 99));
@@ -485,7 +485,7 @@ static void how_old_figures_were_is_told_by_wall_time(void **state)
 	memcpy(at, story.wire.bytes, story.wire.count);
 	session_filled(&session, story.wire.count, 1700000000 * STORY_SECOND + story.now_ns - 6 * STORY_SECOND + 250000000);
 	assert_true(link_of()->lag_ns == 250000000);
-	/* A clock that is behind ours says nothing. */
+	/* No lag is known when the target's clock is behind ours. */
 	story.wire.count = 0;
 	story_tick(&story);
 	at = session_room(&session, &room);
@@ -497,7 +497,7 @@ static void how_old_figures_were_is_told_by_wall_time(void **state)
 
 /* ---- bad-inputs.tsv, in the place of a field ---- */
 
-/* Its text as a task's name and a log line: raw in the model, clean where it is shown. */
+/* The text is a task's name and a log line. The model has it as it was sent, and the screen shows it cleaned. */
 static void text_arrives_raw_and_is_shown_clean(const uint8_t *bytes, uint32_t count)
 {
 	uint8_t message[600] = { 0x93, KIND_TASK, 99 };
@@ -525,7 +525,7 @@ static void text_arrives_raw_and_is_shown_clean(const uint8_t *bytes, uint32_t c
 	assert_int_equal(link_of()->bad_messages, 0);
 }
 
-/* VALUES of everything, with it as the count, then as the sum, of the counter. */
+/* The number is the count of a counter, and then the sum. */
 static void number_where_a_count_belongs(const uint8_t *bytes, uint32_t count, bool is_good)
 {
 	const struct model_site *site;
@@ -545,7 +545,7 @@ static void number_where_a_count_belongs(const uint8_t *bytes, uint32_t count, b
 		assert_int_equal(site->sum, 5);
 }
 
-/* As the duration of a span: count 1, sum, min and max. */
+/* The number is the duration of a span: its sum, min and max, with count 1. */
 static void a_duration(const uint8_t *bytes, uint32_t count)
 {
 	uint8_t message[100] = { 0x94, KIND_VALUES, 1, 0, 0x95, STORY_REQUEST, 1 };
@@ -636,13 +636,14 @@ static void observers_see_blocks_messages_and_ticks_until_they_leave(void **stat
 	story_greet(&story);
 	story_ticks(&story, 5);
 	feed_story();
-	/* The greeting's SNAPSHOT is the first tick. All came at once, and each was seen. */
+	/* The greeting's SNAPSHOT is the first tick. All ticks came in one piece, and the observer was called for
+	 * each. */
 	assert_int_equal(all.ticks, 6);
 	assert_int_equal(all.blocks, link_of()->blocks);
 	assert_true(all.messages > all.blocks);
 	session_gap(&session, story.wire.count);
 	assert_int_equal(all.cuts, 1);
-	assert_int_equal(first.blocks, 1);       /* it left from within its first call */
+	assert_int_equal(first.blocks, 1);       /* it removed itself in its first call */
 	session_ignore(&session, &all.observer);
 	session_ignore(&session, &all.observer);
 	assert_null(session.observers);

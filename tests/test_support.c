@@ -41,7 +41,7 @@ static bool is_gone(pid_t pid)
 	if (!fgets(stat, sizeof(stat), file))
 		stat[0] = '\0';
 	fclose(file);
-	/* A zombie is only waiting for whoever is its parent now. */
+	/* A zombie (Z) or dead process (X) has ended. */
 	return !stat[0] || strstr(stat, ") Z ") || strstr(stat, ") X ");
 }
 
@@ -141,7 +141,7 @@ static void closing_stdin_lets_the_queue_out_first(void **state)
 	assert_non_null(bytes);
 	for (size_t i = 0; i < BYTES; i++)
 		bytes[i] = (char)(i * 31 >> 3);
-	/* Much more than the pipes hold, both ways at once. */
+	/* Much more than the pipes can hold goes in both directions at once. */
 	struct proc *proc = proc_start(.argv = PROC_LIST("cat"), .in = PROC_PIPE, .out = PROC_PIPE);
 	proc_write(proc, bytes, BYTES);
 	proc_close_stdin(proc);
@@ -234,11 +234,11 @@ static void child_has_no_files_of_the_test(void **state)
 	(void)state;
 	int fd = open("/dev/null", O_RDONLY);   /* without O_CLOEXEC */
 	struct proc *other = proc_start(.argv = PROC_LIST("cat"), .in = PROC_PIPE, .out = PROC_PIPE);
-	/* Its answer says that it has loaded its libraries and closed them. */
+	/* When it answers, it has loaded its libraries and closed their files. */
 	proc_write(other, "here\n", 5);
 	proc_wait_line(other, PROC_OUT, "here", MS);
 	assert_int_equal(proc_fd_count(other), 3);
-	/* A terminal's helper keeps none either: other's stdin ends when we close it. */
+	/* The helper process of a terminal does not hold it either: the stdin of other ends when we close it. */
 	term_start(.argv = PROC_LIST("cat"));
 	proc_close_stdin(other);
 	assert_int_equal(proc_wait_exit(other, MS), 0);
@@ -303,7 +303,7 @@ static void exited_child_is_reaped_while_waiting_for_something_else(void **state
 	(void)state;
 	struct proc *gone = proc_start(.argv = SH("exit 0"));
 	pid_t pid = proc_pid(gone);
-	/* No zombie is left: to other programs it has to look gone. */
+	/* No zombie is left, because other programs must see that the process has ended. */
 	WAIT_UNTIL(kill(pid, 0) < 0, MS);
 	assert_true(proc_exited(gone));
 }
@@ -314,7 +314,7 @@ static void true_condition_passes_without_waiting(void **state)
 	int looks = 0;
 	WAIT_UNTIL(++looks, 0);
 	assert_int_equal(looks, 1);
-	/* And one that is late but there at the last look passes, too. */
+	/* A condition that is true only at the last evaluation passes, too. */
 	looks = 0;
 	WAIT_UNTIL(++looks == 2, 0);
 	HOLDS_FOR(looks == 2, 20);
@@ -387,12 +387,12 @@ static void failing_start(void **state)
 static void failing_long(void **state)
 {
 	(void)state;
-	/* seq says more than cmocka prints in one call, less than we show. */
+	/* seq prints more than cmocka prints in one call, but less than the report shows. */
 	struct proc *proc = proc_start(.argv = PROC_LIST("seq", "1000"), .out = PROC_PIPE);
 	proc_wait_line(proc, PROC_OUT, "none", MS);
 }
 
-/* Not a failure: says the pids of its children, then waits to be killed. */
+/* Does not fail: it prints the PIDs of its children, then waits to be killed. */
 static void failing_never(void **state)
 {
 	(void)state;
@@ -422,8 +422,7 @@ static struct proc *start_failing(const char *name, const char *const *env)
 			  .out = PROC_PIPE, .err = PROC_PIPE);
 }
 
-/* Runs one failing test; it has to fail, and to say all of the texts (NULL at the
- * end). Returns how many ms it took. */
+/* Runs one failing test, which must fail and print all of the texts (NULL ends them). Returns how many ms it took. */
 static int64_t run_failing(const char *name, const char *const *env, const char *const *texts)
 {
 	int64_t begin_ms = proc_now_ms();
@@ -534,7 +533,7 @@ static void screen_is_text_by_rows(void **state)
 static void last_words_are_read_before_the_exit_is_told(void **state)
 {
 	(void)state;
-	/* More than the kernel holds for a terminal, then gone at once. */
+	/* The program writes more than the kernel holds for a terminal, and ends at once. */
 	for (int i = 0; i < 20; i++) {
 		struct term *term = term_start(.argv = SH("seq 3000; printf the-end"), .rows = 4, .cols = 20);
 		assert_int_equal(term_wait_exit(term, MS), 0);
@@ -584,7 +583,7 @@ static void modes_set_together_and_in_pieces_are_all_set(void **state)
 	assert_true(term_on_alternate_screen(term));
 	assert_true(term_cursor(term).visible);
 	assert_true(term_has(term, "E"));
-	/* What came is kept as it came. */
+	/* The bytes are stored unchanged. */
 	assert_true(term_raw_has(term, "\033[?1049;25hE\342", 13));
 }
 
@@ -688,7 +687,7 @@ static void keys_follow_the_mode_the_program_asks_for(void **state)
 static void keys_match_terminfo(void **state)
 {
 	(void)state;
-	/* So that ncurses knows them. */
+	/* These are the sequences that ncurses knows. */
 	static const char *const pairs[][2] = {
 		{ "up", "kcuu1" }, { "down", "kcud1" }, { "left", "kcub1" }, { "right", "kcuf1" }, { "home", "khome" },
 		{ "end", "kend" }, { "pgup", "kpp" }, { "pgdn", "knp" }, { "ins", "kich1" }, { "del", "kdch1" },

@@ -1,4 +1,4 @@
-/* test_tasks.c -- tasks: whose events and figures are whose. */
+/* test_tasks.c -- tasks: which events and figures belong to which task. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_thinning.c -- figures of all, events of some: spans timed now and then, classes that
- * stream a part, bursts of log lines. */
+/* test_thinning.c -- figures count all events, but only some are timed or streamed: sampled spans, classes with limits,
+ * bursts of log lines. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,7 @@ static void abandoned_spans_are_not_counted(void **state)
 		telem_span_abandon(&span);
 	}
 	hear(reader);
-	/* Those that were not timed cannot be told from the others. */
+	/* Only abandoned spans that were timed are left out. The others were counted when they began. */
 	assert_int_equal(site("net.abandoned")->count, 400 - 99);
 	telem_span_every("net.abandoned", 1);
 }
@@ -194,7 +194,7 @@ static void at_most_so_many_a_second_are_streamed(void **state)
 	for (int i = 0; i < 100000; i++)
 		TELEM_COUNT(loud, "counted", 1);
 	hear(reader);
-	/* Seconds go by, on a slow machine, too. */
+	/* On a slow machine this may take more than a second, in each of which 1000 events pass. */
 	assert_true(site("loud.counted")->event_count >= 1000 && site("loud.counted")->event_count % 1000 == 0);
 	assert_true(site("loud.counted")->event_count < 50000);
 	assert_int_equal(telem_class_limit("loud", 0, 0), 0);
@@ -267,7 +267,7 @@ static void the_next_text_tells_how_many_were_folded(void **state)
 	(void)state;
 	start("log=all");
 	reader = attach_viewer();
-	/* Its second goes by, whatever the machine does. */
+	/* Waits until the second of the burst is over, on any machine. */
 	for (deadline = proc_now_ms() + 20000; proc_now_ms() < deadline && !reader->log_folded;) {
 		TELEM_LOG(TELEM_INFO, "and again");
 		if (++told % 1000 == 0)

@@ -173,7 +173,7 @@ static void the_oldest_goes_first_and_what_is_left_can_be_entered(void **state)
 	uint64_t first_ns;
 
 	(void)state;
-	model_set_window(live.model, 10);       /* what is kept covers it */
+	model_set_window(live.model, 10);       /* the timeline covers this window */
 	model_set_window(past.model, 10);
 	greet();
 	live_on(400);
@@ -192,7 +192,7 @@ static void the_oldest_goes_first_and_what_is_left_can_be_entered(void **state)
 		assert_int_equal(model_link(past.model)->skipped_bytes, 0);
 		assert_int_equal(model_link(past.model)->lost_blocks, 0);
 	}
-	cursor_seek(&cursor, 0);                /* before what is kept there is nothing */
+	cursor_seek(&cursor, 0);                /* goes to the oldest moment that is kept */
 	assert_int_equal(time_of(&past), first_ns);
 	cursor_run(&cursor, UINT64_MAX);
 	same_as(figures_essence(&live, false));
@@ -239,7 +239,7 @@ static void a_closed_one_hears_no_more(void **state)
 	assert_null(live.observers);
 	live_on(5);
 	assert_int_equal(timeline.end, 0);
-	timeline_close(&timeline);              /* again: nothing */
+	timeline_close(&timeline);              /* a second close does nothing */
 }
 
 /* ---- written down late ---- */

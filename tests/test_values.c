@@ -92,7 +92,7 @@ static void a_gauge_is_what_was_set_last_wherever_that_stands(void **state)
 	assert_int_equal((int64_t)site("net.clients")->sum, 101);
 }
 
-/* The changes cancel out in part: figures that add up to the previous ones must be sent all the same. */
+/* Some changes cancel each other out. Figures whose sum is the same as before must still be sent. */
 static void every_change_is_told_at_the_next_tick(void **state)
 {
 	(void)state;

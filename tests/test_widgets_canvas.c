@@ -17,7 +17,7 @@ static const struct style plain = { .role = ROLE_TEXT };
 static struct canvas_backing *backing;
 static struct canvas canvas;
 
-/* 10 x 3 cells. */
+/* The canvas has 10 x 3 cells. */
 static int setup(void **state)
 {
 	(void)state;
@@ -53,7 +53,7 @@ static void check_shows(const char *expected)
 	free(text);
 }
 
-/* No half of a wide character stands alone. */
+/* Fails when one half of a wide character is without the other. */
 static void check_whole(void)
 {
 	for (int y = 0; y < backing->height_cells; y++)
@@ -125,7 +125,7 @@ static void endless_printf_is_cut_between_code_points(void **state)
 	text[0] = 'x';
 	text[9001] = '\0';
 	assert_true(canvas_printf(&canvas, 0, 0, plain, "%s", text) <= 1334);
-	/* Seen from its end: the last character is whole. */
+	/* When the end of the text is shown, its last character is whole. */
 	canvas_clear(&canvas);
 	canvas_printf(&canvas, 9 - 1332, 0, plain, "%s", text);
 	assert_int_not_equal(backing->cells[8].ch, UTF8_INVALID);
@@ -168,7 +168,7 @@ static void part_cannot_leave_its_canvas(void **state)
 	assert_int_equal(inner.height_cells, 0);
 	inner = canvas_part(&outer, 9, 9, 2, 2);
 	assert_int_equal(inner.width_cells, 0);
-	/* What is cut off at the left is lost from the width. */
+	/* A part that is cut off at the left has less width. */
 	inner = canvas_part(&outer, -2, 0, 3, 1);
 	assert_int_equal(inner.width_cells, 1);
 }

@@ -1,5 +1,5 @@
-/* The terminal's canvas on a pseudo terminal: standard input and output are moved
- * onto its one end, the other is what a person would see and type. */
+/* The canvas of the terminal, on a pseudo-terminal: standard input and output are its one end, and the test writes and
+ * reads at the other end what a person would type and see. */
 #include "widgets/canvas_curses.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static char seen[SEEN_BYTES];                /* what the terminal got since the 
 
 static int writes;
 
-/* In place of libc's, for curses, too. */
+/* Replaces libc's write(), also for curses. */
 ssize_t write(int fd, const void *bytes, size_t count)
 {
 	writes++;
@@ -85,7 +85,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Fills seen, returns how many bytes came. */
+/* Reads into seen, and returns how many bytes came. */
 static size_t look(void)
 {
 	size_t bytes = 0;
@@ -136,7 +136,7 @@ static void draw_all_roles(void)
 	canvas_curses_flush();
 }
 
-/* What the SGR sequences in seen asked for. */
+/* What the SGR sequences in seen set. */
 struct colors {
 	int foregrounds, backgrounds;
 	bool palette[256];           /* 38;5;n */
@@ -263,7 +263,7 @@ static void close_from_signal_restores_too(void **state)
 	assert_non_null(strstr(seen, "\x1b[?1049l"));
 	assert_non_null(strstr(seen, "\x1b[?25h"));
 	check_same_line(before);
-	/* Once is enough, and drawing is over. */
+	/* A second close does nothing, and neither does drawing. */
 	canvas_curses_close_from_signal();
 	canvas_curses_flush();
 	assert_int_equal(look(), 0);
@@ -299,7 +299,7 @@ static void only_changed_cells_travel(void **state)
 	canvas_curses_flush();
 	assert_in_range(look(), 1, 40);
 	assert_non_null(strchr(seen, 'Q'));
-	/* Drawn anew but the same: a clear and a draw between two flushes. */
+	/* The same is cleared and drawn again between two flushes. */
 	canvas_clear(&canvas);
 	draw_all_roles();
 	canvas_put(&canvas, 40, 12, STYLE(ROLE_TEXT), 'Q');
@@ -309,7 +309,7 @@ static void only_changed_cells_travel(void **state)
 	assert_int_equal(look(), 0);
 }
 
-/* Over SSH each is a packet, and what is seen between them is half a frame. */
+/* Over SSH each write is a packet, and half a frame would be visible between two of them. */
 static void a_frame_is_one_write(void **state)
 {
 	struct canvas canvas = opened(COLOR_AUTO);

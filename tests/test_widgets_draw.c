@@ -68,7 +68,7 @@ static struct cell cell_at(int x, int y)
 	return backing->cells[y * backing->width_cells + x];
 }
 
-/* Sizes no panel asks for on purpose, but a small terminal gives. */
+/* Draws at sizes that occur only on very small terminals. */
 static void draw_at_all_sizes(void (*draw)(void))
 {
 	for (int glyphs = GLYPHS_BLOCKS; glyphs <= GLYPHS_ASCII; glyphs++)
@@ -78,7 +78,7 @@ static void draw_at_all_sizes(void (*draw)(void))
 
 				start(width, height, (enum glyphs)glyphs);
 				draw();
-				/* And in a part that hangs out on all sides. */
+				/* Draws in a part that is larger than the canvas on all sides. */
 				whole = canvas;
 				canvas = canvas_part(&whole, -3, -1, width - 2, height - 2);
 				draw();
@@ -124,7 +124,7 @@ static void columns_of_points_invert(void **state)
 
 				assert_in_range(x, 0, width - 1);
 				assert_true(i == first || (first < i && i < end));
-				/* And it is the first such: the column before begins with another. */
+				/* It is the first column of this point. */
 				assert_true(x == 0 || count * (x - 1) / width < i);
 			}
 }
@@ -194,7 +194,7 @@ static void sparkline_takes_any_size(void **state)
 
 enum { WINDOW = 300 };
 
-/* Five minutes of memory that grows, peaks and falls; a gap and a loss within. */
+/* Five minutes of memory that grows, peaks and falls, with a gap and a loss. */
 static struct chart memory_chart(void)
 {
 	static double values[WINDOW];
@@ -313,7 +313,7 @@ static void chart_columns_break_the_line_of_a_limit_exactly_when_past_it(void **
 	for (int x = 0; x < 9; x++) {
 		bool is_past = values[x] > 10;
 
-		/* In the row of the limit there is the line or a whole column, and nothing between. */
+		/* The row of the limit has the line or a whole column in each cell, and nothing in between. */
 		assert_int_equal(cell_at(x, 2).ch, is_past ? 0x2588 : 0x2500);
 		assert_int_equal(cell_at(x, 2).style.role, is_past ? ROLE_BAD : ROLE_DIM);
 		assert_true(cell_at(x, 3).style.role == ROLE_BAD || !is_past);
@@ -330,7 +330,7 @@ static void chart_shows_a_limit_above_all_points_too(void **state)
 	start(29, 4, GLYPHS_ASCII);
 	chart_draw(&chart, &canvas);
 	check_shows(" 16.0 ms --------------------\n\n\n       0 ==========##########\n");
-	/* In a top that is given it may not be seen. */
+	/* When the caller sets the maximum, the limit may be outside of the chart. */
 	chart.max = 8e6;
 	start(29, 2, GLYPHS_ASCII);
 	chart_draw(&chart, &canvas);
@@ -444,7 +444,7 @@ static void marks_outside_the_window_are_not_drawn(void **state)
 
 enum { BUCKETS = 160 };
 
-/* 10 µs to 100 ms: a broad hill, a lower one beyond, and a few in between. */
+/* From 10 µs to 100 ms: a broad hill, a lower one to the right, and a few values in between. */
 static struct histogram latency_histogram(void)
 {
 	static uint64_t counts[BUCKETS], shape[BUCKETS];
@@ -893,7 +893,7 @@ static void cursor_row_is_marked_reversed_and_told(void **state)
 	assert_true(cell_at(49, 3).style.attrs & ATTR_REVERSE);
 	assert_false(cell_at(0, 2).style.attrs & ATTR_REVERSE);
 	assert_int_equal(cell_at(1, 3).ch, 0x25B8);
-	/* The mark keeps its place beside the cursor. */
+	/* The mark has its place beside the cursor. */
 	table.cursor = 0;
 	table_draw(&table, &canvas);
 	assert_int_equal(cell_at(0, 1).ch, 0x25B8);
@@ -909,7 +909,7 @@ static void scrolling_keeps_the_cursor_in_view(void **state)
 	(void)state;
 	table.row_count = 100;
 	start(30, 8, GLYPHS_BLOCKS);
-	/* Down: moves only when it must. */
+	/* While the cursor goes down, the table scrolls only when it must. */
 	for (table.cursor = 0; table.cursor < 100; table.cursor++) {
 		table.top = shown.top;
 		shown = table_draw(&table, &canvas);
@@ -917,7 +917,7 @@ static void scrolling_keeps_the_cursor_in_view(void **state)
 		assert_int_equal(shown.top, table.cursor < 6 ? 0 : table.cursor - 5);
 		assert_int_equal(shown.cursor_y, 1 + table.cursor - shown.top);
 	}
-	/* And up again. */
+	/* The same holds while it goes up. */
 	for (table.cursor = 99; table.cursor >= 0; table.cursor--) {
 		table.top = shown.top;
 		shown = table_draw(&table, &canvas);

@@ -108,7 +108,7 @@ static void short_buffer_ends_between_code_points(void **state)
 	assert_int_equal(text_clean(out, 0, "abc", 3, GLYPHS_BLOCKS), 0);
 }
 
-/* Whatever bytes come in, out comes valid UTF-8 of which every character can be drawn. */
+/* From any bytes text_clean() makes valid UTF-8 of which every character can be drawn. */
 static void any_bytes_become_drawable(void **state)
 {
 	uint32_t seed = 1;
@@ -120,7 +120,7 @@ static void any_bytes_become_drawable(void **state)
 
 		for (size_t i = 0; i < sizeof in; i++) {
 			seed = seed * 1664525 + 1013904223;
-			/* Mostly bytes that look like the start of something. */
+			/* Most bytes look like the start of a character or sequence. */
 			in[i] = (char)(seed & 0x100 ? 0xC0 | seed >> 25 : seed >> 24);
 		}
 		bytes = text_clean(out, sizeof out, in, sizeof in, round % 2 ? GLYPHS_ASCII : GLYPHS_BLOCKS);
@@ -163,10 +163,10 @@ static void encoding_no_code_point_gives_the_replacement(void **state)
 static void decoding_never_reads_past_the_end(void **state)
 {
 	uint32_t ch;
-	char *one = strdup("\xf0");      /* ASan watches the byte behind it */
+	char *one = strdup("\xf0");      /* ASan notices a read past its end */
 
 	(void)state;
-	one[1] = '\x9f';                 /* no NUL to stop at */
+	one[1] = '\x9f';                 /* there is no NUL at the end */
 	assert_int_equal(utf8_decode(one, 1, &ch), 1);
 	assert_int_equal(ch, UTF8_INVALID);
 	assert_int_equal(utf8_decode(one, 2, &ch), 2);
@@ -198,8 +198,8 @@ static void width_of_bad_text_is_what_is_drawn(void **state)
 	assert_int_equal(text_char_width(0x110000), 0);
 }
 
-/* Two tables by two hands: where the C library knows a character, we agree on
- * nearly all; those it calls wide by habit and not by Unicode aside. */
+/* The widths are compared with those of the C library, for characters that it knows. Few may differ, except for those
+ * that it makes wide by tradition and not by Unicode. */
 static void widths_agree_with_the_c_library(void **state)
 {
 	int known = 0, differ = 0;

@@ -1,4 +1,4 @@
-/* test_errors.c -- what goes wrong is said in words, with what to do, and with its exit code. */
+/* test_errors.c -- each error has its text, its advice and its exit code. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 
 #define MS 5000
 
-/* Nothing on standard output; on standard error exactly this, or, when it is no whole line,
- * what begins so. */
+/* Fails unless standard output is empty, and standard error is exactly this text, or begins with it when it does not
+ * end with a newline. */
 #define assert_error(said, code, ...) assert_error_at((said), (code), fmt(__VA_ARGS__), __LINE__)
 static void assert_error_at(struct said said, int code, const char *text, int line)
 {
@@ -33,7 +33,7 @@ static void assert_error_at(struct said said, int code, const char *text, int li
 	proc_failed("assert_error", __FILE__, line);
 }
 
-/* The same on a terminal: the screen is not left behind, the words are. */
+/* Does the same on a terminal, where the screen must be gone and the text must be there. */
 static void assert_screen_error(const char *target, int code, const char *text)
 {
 	struct term *term = screen_start(24, 200, "--timeout", "5", target);
@@ -105,7 +105,7 @@ static void process_with_libtelem_that_did_not_start_it(void **state)
 		     pid_of(demo));
 }
 
-/* Of our own user, or we are root; and still the kernel does not let us look. */
+/* The process is of this user, or we are root, but the kernel refuses to let us examine it. */
 static void process_that_may_not_be_examined(void **state)
 {
 	struct fixture *fixture = *state;
@@ -198,7 +198,7 @@ static void connection_refused(void **state)
 		     "be monitored.\n", path);
 }
 
-/* Starts `telemtop once`, lets it call, answers with these bytes and hangs up. */
+/* Starts `telemtop once`, accepts its connection, sends these bytes and closes the connection. */
 static struct said once_at_server(const char *path, const void *bytes, size_t count)
 {
 	int listen_fd = serve_unix(path), fd;
@@ -306,7 +306,7 @@ static void files_that_are_no_recordings(void **state)
 	assert_code(run("/bin/sh", "-c", fmt("%s lines - </dev/null", bin("telemtop"))), 8);
 }
 
-/* Neither a program that runs nor one that does not, and --wait does not wait for one. */
+/* A program is refused, whether it runs or not, and --wait does not wait for one. */
 static void only_a_recording_is_replayed(void **state)
 {
 	struct fixture *fixture = *state;
@@ -413,7 +413,7 @@ static void full_disk_under_standard_output(void **state)
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		assert_error(run("/bin/sh", "-c", fmt("exec %s %s >/dev/full", program, lines[i])), 10,
 			     "telemtop: standard output: cannot be written: No space left on device\n  Is the disk full?\n");
-	/* A reader that has read enough closes the pipe, which is no error. */
+	/* A reader may close the pipe before the end. That is not an error. */
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		assert_error(run("/bin/sh", "-c", fmt("{ %s %s; echo $? >&2; } | :", program, lines[i])), 0, "0\n");
 }

@@ -1,5 +1,5 @@
-/* test_faults.c -- either side killed, stopped, restarted or too slow: nothing false is
- * said, nothing is lost without being counted, and the program does not notice. */
+/* test_faults.c -- either side is killed, stopped, restarted or too slow: nothing wrong is shown, every loss is
+ * counted, and the program is not disturbed. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define MS 5000
 
-/* Tens of thousands of events a second, in little memory. */
+/* The program makes tens of thousands of events a second, in little memory. */
 static const char *const busy[] = { "--rate", "250", "--heap", "1M", NULL };
 
 static void assert_balanced(const char *target)
@@ -58,7 +58,7 @@ static void program_does_not_notice_that_telemtop_was_killed(void **state)
 		proc_signal(term_proc(term), SIGKILL);
 		assert_int_equal(term_wait_exit(term, MS), -SIGKILL);
 		term_end(term);
-		/* The next one is greeted. */
+		/* The next viewer is greeted. */
 		assert_balanced(pid_of(demo));
 	}
 	ASK_UNTIL(({ json_t *json = once(pid_of(demo)); int64_t viewers = figure(json, "link.viewers"); json_decref(json);
@@ -109,7 +109,7 @@ static void killed_program_ended_without_goodbye_and_its_picture_stays(void **st
 	proc_wait_exit(demo, MS);
 	term_wait_row_matches(term, 0, fmt("telem-demo %s @.* ENDED without goodbye", pid_of(demo)), MS);
 	assert_true(term_row_matches(term, 1, "^mem [1-9].* ev [1-9]"));
-	/* All can still be looked at. */
+	/* All panels can still be shown. */
 	term_keys(term, "2");
 	term_wait_row_matches(term, -1, "(tokenise|insert|query) +[0-9.]+k? */s", MS);
 	term_keys(term, "c l");
@@ -170,7 +170,7 @@ static void stopped_program_is_stale_not_zero(void **state)
 	assert_true(term_row_matches(term, 1, "^mem [1-9].* ev [1-9]"));
 	term_wait_row_matches(term, 0, " STALE [2-9] s ", MS);
 	assert_string_equal(term_row(term, 1), pulse);
-	/* The keys work, only without an answer. */
+	/* The keys work, but the program does not answer. */
 	term_keys(term, "3");
 	term_wait_text(term, "3 Classes", MS);
 	proc_signal(demo, SIGCONT);
@@ -178,7 +178,7 @@ static void stopped_program_is_stale_not_zero(void **state)
 	screen_quit(term);
 }
 
-/* How much the program has emitted, at least, while somebody did not read. */
+/* The program emits at least so many events while a viewer does not read. */
 enum { EVENTS_TOO_MANY = 200000 };
 
 static int64_t lost_of_classes(const json_t *json)
@@ -213,19 +213,19 @@ static void stopped_viewer_costs_nobody_else_anything_and_its_loss_is_counted(vo
 	proc_signal(record, SIGSTOP);
 	proc_signal(term_proc(term), SIGSTOP);
 
-	/* Another viewer sees the program go on as before, and loses nothing itself. */
+	/* Another viewer sees that the program goes on as before, and loses nothing itself. */
 	other = screen_start(24, 80, "-d", "0.1", "-p", "8", target);
 	ASK_UNTIL(({ json = once(target); int64_t now = figure(json, "link.emitted"); json_decref(json);
 		     now > emitted + EVENTS_TOO_MANY; }), 20000);
 	assert_true(figure_now(target, "spans", "read file", "count") > files + 100);
 	rss_after = proc_rss_bytes(demo);
-	/* Sanitizers, which come with a TEST_SLOW, keep what is freed. */
+	/* Sanitizers, under which TEST_SLOW is set, do not return freed memory. */
 	assert_true(proc_slowness() > 1 || rss_after < rss_before + (8u << 20));
 	term_wait_row_matches(other, -1, "^ lost +0 events", MS);
 	term_wait_row_matches(other, -1, "^ books .*balanced", MS);
 	screen_quit(other);
 
-	/* Those that were stopped know what they missed. */
+	/* The viewers that were stopped show what they missed. */
 	proc_signal(term_proc(term), SIGCONT);
 	proc_signal(record, SIGCONT);
 	term_wait_row_matches(term, 0, " LIVE ", MS);
@@ -259,20 +259,20 @@ static void restarted_program_is_offered_and_followed(void **state)
 	proc_signal(first, SIGKILL);
 	proc_wait_exit(first, MS);
 	term_wait_row_matches(term, 0, "ENDED without goodbye", MS);
-	/* A program of the same name that ran beside it all the time is not its return. */
+	/* A program of the same name that was running before is not taken for the restarted one. */
 	HOLDS_FOR(!term_has(term, "is back as PID"), 1200);
 	assert_false(proc_exited(beside));
 	second = demo_start(*state, .name = name);
 	term_wait_row_matches(term, 22, fmt("%s is back as PID %s\\. Enter: follow it, Esc: stay here", name,
 					    pid_of(second)), MS);
-	/* Offered, not assumed. */
+	/* The restarted program is offered, and not shown without being asked for. */
 	assert_true(term_row_matches(term, 0, "ENDED without goodbye"));
 	term_keys(term, "enter");
 	term_wait_row_matches(term, 0, fmt("^telemtop  telem-demo %s @.*LIVE", pid_of(second)), MS);
 	screen_quit(term);
 }
 
-/* Down and up again at an address. */
+/* The program ends and starts again at the same address. */
 static void assert_reconnects(struct fixture *fixture, const char *target)
 {
 	const char *telem = fmt("sink=%s,control", target);
@@ -298,7 +298,7 @@ static void assert_reconnects(struct fixture *fixture, const char *target)
 	second = demo_start(fixture, .telem = telem);
 	term_wait_row_matches(term, 0, fmt(" %s @.*LIVE", pid_of(second)), MS);
 	proc_wait_text(lines, PROC_OUT, " live ", MS);
-	/* Our level is asked for again. */
+	/* telemtop requests its level again. */
 	ASK_UNTIL(!strcmp(level_now(pid_of(second), "mem"), "all"), MS);
 	screen_quit(term);
 	assert_false(proc_exited(lines));
@@ -354,7 +354,7 @@ static void million_events_are_delivered_or_counted_as_dropped(void **state)
 	json_decref(json);
 }
 
-/* A file takes whatever comes: only a full ring loses. */
+/* A file takes everything, so only a full ring loses events. */
 static void burst_into_a_file_is_exact_as_well(void **state)
 {
 	const char *path = fixture_path(*state, "burst.telem");

@@ -1,5 +1,5 @@
-/* test_hostile.c -- a stream made by somebody who means harm: nothing of it reaches the
- * terminal, standard output or standard error as it is. */
+/* test_hostile.c -- a hostile stream: no text of it reaches the terminal, standard output or standard error without
+ * being cleaned. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 
 #define MS 5000
 
-/* Title, colour and clearing by C0; CSI as one C1 character, also as a bare byte; both kinds
- * of writing direction; line breaks, a bell, DEL, and bytes that are no UTF-8. */
+/* C0 sequences that set the title and colour and clear the screen; CSI as a C1 character, and as a single byte;
+ * characters that set the writing direction; line breaks, a bell, DEL, and bytes that are not UTF-8. */
 #define HARM "\033]0;PWNED\007\033[31mRED\033[2J\xc2\x9b" "31m\x9b" "5m\xe2\x80\xaertl" \
 	"\xe2\x81\xa6iso\xe2\x80\xa8ls\r\nCRLF\b\t\x7f\xff\xfe\xc0\x80"
 
@@ -96,7 +96,7 @@ static const char *write_stream(struct fixture *fixture)
 	return path;
 }
 
-/* Only text and line ends, and none of the harm. */
+/* Fails unless the bytes are only text and newlines, without any of HARM. */
 static void assert_harmless(const char *what, const char *bytes)
 {
 	for (size_t i = 0; i < sizeof raw_harm / sizeof *raw_harm; i++)
@@ -128,7 +128,7 @@ static void pipes_get_no_harm(void **state)
 	assert_said_harmless(said);
 }
 
-/* What arrived, but escaped. */
+/* The JSON has the text that arrived, in escaped form. */
 static void json_holds_what_came_without_control_bytes(void **state)
 {
 	struct said said = telemtop("once", "--json", write_stream(*state));
@@ -193,13 +193,13 @@ static void ascii_terminal_gets_no_harm(void **state)
 	look_everywhere(write_stream(*state), PROC_LIST("LANG=C"));
 }
 
-/* The caller may have heard enough. */
+/* The other side may have closed the connection already. */
 static void say(int fd, const struct wire *wire)
 {
 	assert_true(send(fd, wire->bytes, wire->count, MSG_NOSIGNAL) > 0);
 }
 
-/* A program's answers, and what an error quotes of it. */
+/* Answers of a program, and texts that an error message quotes, are cleaned. */
 static void answers_do_no_harm(void **state)
 {
 	const char *path = fixture_path(*state, "h.sock");
@@ -209,7 +209,7 @@ static void answers_do_no_harm(void **state)
 	struct term *term;
 	struct said said;
 
-	/* Its classes are listed. */
+	/* The error lists the classes of the program. */
 	make_stream(&wire);
 	set = proc_start(.argv = PROC_LIST(bin("telemtop"), "set", path, "nope=all"), .in = PROC_NULL, .out = PROC_PIPE,
 			 .err = PROC_PIPE);
@@ -222,7 +222,7 @@ static void answers_do_no_harm(void **state)
 	assert_has(said.err, "It has: c");
 	assert_said_harmless(said);
 
-	/* It refuses, in its words. */
+	/* The program refuses with a text of its own. */
 	for (uint64_t request = 1; request <= 8; request++)
 		wire_add(&wire, ACK, ack, .request = request, .code = ACK_DENIED, .text = text_of(HARM));
 	wire_close(&wire);
@@ -276,7 +276,7 @@ static void what_the_user_typed_does_no_harm(void **state)
 	said = telemtop("once", file);
 	assert_code(said, 8);
 	assert_said_harmless(said);
-	/* A program may call its file as it likes, and everybody's list shows it. */
+	/* The file of a program may have any name, and `telemtop ps` shows it. */
 	demo = demo_start(fixture, .name = name);
 	said = telemtop("ps");
 	assert_has(said.out, pid_of(demo));

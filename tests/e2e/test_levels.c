@@ -1,4 +1,4 @@
-/* test_levels.c -- switching classes: acknowledged, leased, and given back whatever happens. */
+/* test_levels.c -- levels that telemtop sets: acknowledged, leased, and given back in every case. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -177,7 +177,7 @@ static void unknown_class_sets_nothing_and_lists_what_there_is(void **state)
 	assert_has(said.err, "telemtop: bad level: \"mem=loud\"\n  Give CLASS=off, sum");
 }
 
-/* "index.emitted" and "index.received" of a class, as the program counts and as we got them. */
+/* Reads what the program counts as emitted of a class, and how many events telemtop received. */
 static void read_class(const char *target, const char *name, int64_t *emitted, int64_t *received)
 {
 	json_t *json = once(target);
@@ -196,7 +196,7 @@ static void class_switched_off_in_the_screen_is_not_sent_any_more(void **state)
 	term_wait_row_matches(term, -1, " index +all +all +[1-9]", MS);
 	read_class(pid_of(demo), "index", &emitted, &received);
 	assert_true(received > 0);
-	/* Every level is one further: all, off. */
+	/* Each key press sets the next level: all, then off. */
 	term_keys(term, "c");
 	term_wait_text(term, "index[i]:all", MS);
 	term_keys(term, "i");
@@ -205,10 +205,10 @@ static void class_switched_off_in_the_screen_is_not_sent_any_more(void **state)
 	read_class(pid_of(demo), "index", &later, &received);
 	assert_int_equal(later, emitted);
 	assert_int_equal(received, 0);
-	/* The others go on. */
+	/* The other classes go on. */
 	read_class(pid_of(demo), "mem", &emitted, &received);
 	screen_quit(term);
-	/* As the program had it, and it counts on. */
+	/* The class has the program's own level again, and goes on counting. */
 	WAIT_LEVELS(pid_of(demo), "index", "all/all");
 	read_class(pid_of(demo), "index", &later, &received);
 	assert_true(later > emitted);

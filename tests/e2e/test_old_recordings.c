@@ -33,7 +33,7 @@ static void hide_time_of_message(char *text, int row)
 	memcpy(text, "hh:mm:ss", 8);
 }
 
-/* Compares the picture that telemtop shows when it has played the whole recording. */
+/* Compares the screen at the end of the recording with the expected one. */
 static void check_screen(const char *name, int rows, int cols, const char *message)
 {
 	struct term *term = term_start(.argv = PROC_LIST(bin("telemtop"), "replay", "--speed", "1000",
@@ -78,7 +78,7 @@ static void a_dump_looks_as_it_did(void **state)
 
 /* ---- figures ---- */
 
-/* Fails unless all that is in expected is in actual, too. New members of objects are no difference. */
+/* Fails unless everything in expected is also in actual, which may have more members. */
 static void assert_holds(const json_t *expected, const json_t *actual, const char *path)
 {
 	const char *key;

@@ -1,4 +1,4 @@
-/* test_record.c -- sessions kept in files: whole, cut, damaged, on a full disk, played again. */
+/* test_record.c -- recordings: whole, cut, damaged, on a full disk, and replayed. */
 #include <setjmp.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -31,7 +31,7 @@ static int count_lines(const char *text)
 	return count;
 }
 
-/* Of a whole recording: without its header. */
+/* Counts the lines of `telemtop lines` for a whole recording, without the header. */
 static int ticks_in(struct said said)
 {
 	return count_lines(said.out) - 1;
@@ -74,7 +74,7 @@ static void recording_shows_what_was_seen_live(void **state)
 	said = telemtop("lines", path);
 	assert_code(said, 0);
 	assert_string_equal(said.err, "");
-	/* The first tick's rates begin where the recording does. */
+	/* The rates of the first tick cover only the time since the recording began. */
 	for (line = strchr(strchr(said.out, '\n') + 1, '\n'); line && line[1]; line = strchr(line + 1, '\n'), lines++)
 		proc_wait_text(live, PROC_OUT, fmt("%.*s", FIGURES, line + 1), MS);
 	assert_true(lines >= 1);
@@ -175,14 +175,14 @@ static void files_are_not_overwritten_without_force(void **state)
 	said = telemtop("record", "-d", "0.1", "-o", path, "--force", "--for", "300ms", pid_of(demo));
 	assert_code(said, 0);
 	assert_code(telemtop("lines", path), 0);
-	/* Nor by the program. */
+	/* The program does not overwrite the file either. */
 	demo = demo_start(*state, .telem = fmt("sink=file:%s", path));
 	proc_wait_text(demo, PROC_ERR, "File exists", MS);
 }
 
 /* ---- cut and damaged ---- */
 
-/* Of some ticks, a tenth of a second each. */
+/* Makes a recording of so many ticks, each of which is a tenth of a second. */
 static const char *make_recording(struct fixture *fixture, int ticks)
 {
 	const char *path = fixture_path(fixture, "r.telem");
@@ -232,7 +232,7 @@ static void cut_recording_is_shown_up_to_the_cut_which_is_named(void **state)
 	assert_has(cut.err, fmt("telemtop: %s: truncated at byte ", path));
 	assert_has(cut.err, " % before that are whole\n  Showing those. The writer was killed or the disk filled up.\n");
 	assert_true(ticks_in(cut) >= ticks_in(whole) / 2 && ticks_in(cut) < ticks_in(whole));
-	/* What is shown is the same. */
+	/* What is there is shown as before. */
 	assert_int_equal(strncmp(whole.out, cut.out, strlen(cut.out)), 0);
 	term = screen_start(24, 120, path);
 	term_wait_row_matches(term, 22, "truncated at byte [0-9,]+ \\([0-9:]+\\); the [0-9.]+ % before that are whole", MS);
@@ -261,7 +261,7 @@ static void flipped_bytes_cost_their_block_and_are_named(void **state)
 
 /* ---- a full disk ---- */
 
-/* A small tmpfs that goes with this process. */
+/* Mounts a small tmpfs, which ends with this process. */
 static bool mount_small(const char *path)
 {
 	static bool is_apart;
@@ -336,7 +336,7 @@ static void programs_own_recording_goes_on_when_there_is_room_again(void **state
 	}
 	fixture_write(filler, bytes, sizeof bytes);
 	demo = demo_start(*state, .telem = fmt("mem=all;sink=file:%s", path), .args = fast);
-	/* Full: it grows no further. */
+	/* The disk is full, so the file does not grow any more. */
 	WAIT_UNTIL(size_of(path) > (60 << 10), 10000);
 	ASK_UNTIL(({ json = once(pid_of(demo)); int64_t files = figure(named(json, "spans", "read file"), "count");
 		     json_decref(json); files > 100; }), MS);
@@ -345,7 +345,7 @@ static void programs_own_recording_goes_on_when_there_is_room_again(void **state
 	WAIT_UNTIL(size_of(path) > full + (20 << 10), 10000);
 	proc_signal(demo, SIGTERM);
 	assert_code(said_of(demo, MS), 0);
-	/* It plays, and tells what is missing; there was no room for a clean end. */
+	/* The recording can be replayed, and says what is missing. There was no room for a clean end. */
 	said = telemtop("once", "--json", path);
 	assert_true(said.code == 0 || said.code == 8);
 	json = json_loads(said.out, 0, NULL);
@@ -355,9 +355,9 @@ static void programs_own_recording_goes_on_when_there_is_room_again(void **state
 	umount2(small, MNT_DETACH);
 }
 
-/* ---- played again ---- */
+/* ---- replay ---- */
 
-/* Seconds of the day of the clock that the row ends with. */
+/* Returns the time of day, in seconds, with which the row ends. */
 static int clock_at_end(struct term *term, int row)
 {
 	const char *text = term_row(term, row);
@@ -392,7 +392,7 @@ static void replay_plays_stops_steps_and_jumps(void **state)
 	term_wait_row_matches(term, 0, " REPLAY paused ", MS);
 	assert_int_equal(sscanf(term_row(term, 2), " %d:%d:%d", &hour, &minute, &second), 3);
 	first = (hour * 60 + minute) * 60 + second;
-	/* Steps of a second, from a tick to the next. */
+	/* Each key goes one second, which is one tick. */
 	term_keys(term, "right");
 	term_wait_row_matches(term, 2, " (3[5-9]|4[0-9]|50) %$", MS);
 	term_keys(term, "right");
@@ -400,7 +400,7 @@ static void replay_plays_stops_steps_and_jumps(void **state)
 	term_wait_row_matches(term, 1, "^mem [1-9].* ev [1-9]", MS);
 	term_keys(term, "left");
 	term_wait_row_matches(term, 2, " (3[5-9]|4[0-9]|50) %$", MS);
-	/* By the clock. */
+	/* The user can give the time of day. */
 	term_keys(term, "end");
 	term_wait_row_matches(term, 2, " 100 %$", MS);
 	term_keys(term, ":");
@@ -409,14 +409,14 @@ static void replay_plays_stops_steps_and_jumps(void **state)
 	term_keys(term, "enter");
 	term_wait_row_matches(term, 2, " (3[5-9]|4[0-9]|50) %$", MS);
 	clock = clock_at_end(term, 0);
-	/* At the first tick there or behind. */
+	/* The cursor is at the first tick of that time or later. */
 	assert_in_range(clock, first, first + 2);
 	term_keys(term, "> >");
 	term_wait_row_matches(term, 22, "Speed x4", MS);
 	term_keys(term, "space");
 	term_wait_row_matches(term, 0, " REPLAY x4 | REPLAY at its end ", MS);
 	term_wait_row_matches(term, 2, " 100 %$", MS);
-	/* Panels as ever; nothing is asked of a file. */
+	/* The panels work as in a live session, but a file gets no requests. */
 	term_keys(term, "2");
 	term_wait_row_matches(term, -1, "(tokenise|insert|query) +[0-9.]+k? */s", MS);
 	term_keys(term, "R");

@@ -1,4 +1,4 @@
-/* test_screen.c -- telemtop as it is seen and used on a terminal, with telem-demo. */
+/* test_screen.c -- telemtop on a terminal, watching telem-demo. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void picker_opens_a_program_by_its_number_or_by_enter(void **state)
 	struct term *term = screen_start(24, 80, "-d", "0.1");
 	int row, top;
 
-	/* Programs of others may be in the list, too. */
+	/* The list may have other programs, too. */
 	term_wait_row_matches(term, 0, "^telemtop: [0-9]+ monitored programs", MS);
 	term_wait_text(term, pid_of(first), MS);
 	term_wait_row_matches(term, -1, fmt("^[ ▸]+[0-9]+ +%s +[a-z]+ +telem-demo .* ok$", pid_of(second)), MS);
@@ -221,7 +221,7 @@ static void class_key_asks_the_program_which_acknowledges(void **state)
 	assert_string_equal(text_at(class, "own_level"), "sum");
 	assert_int_equal(figure(class, "leases"), 1);
 	json_decref(json);
-	/* Its lines are shown now. */
+	/* The log lines are shown now. */
 	term_wait_row_matches(term, -1, "^ [0-9:.]{12} +(debug|info|warn)", MS);
 	term_keys(term, "c r");
 	ASK_UNTIL(!strcmp(levels_now(pid_of(demo), "log"), "sum/sum"), MS);
@@ -282,7 +282,7 @@ static void random_sizes_and_keys_do_no_harm(void **state)
 		term_resize(term, 1 + (int)random_below(&random, 60), 1 + (int)random_below(&random, 220));
 		for (int k = 0; k < 4; k++)
 			term_keys(term, keys[random_below(&random, sizeof keys / sizeof *keys)]);
-		/* Drawn at least once at this size. */
+		/* The screen was drawn at least once at this size. */
 		WAIT_UNTIL(term_byte_count(term) > before || proc_exited(term_proc(term)), MS);
 		assert_false(proc_exited(term_proc(term)));
 	}

@@ -1,4 +1,4 @@
-/* test_sources.c -- every way from the program to telemtop, with real figures at its end. */
+/* test_sources.c -- every kind of source shows the real figures of a program. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 static const char *const fast[] = { "--rate", "200", NULL };
 
-/* A header and lines with memory and events in each. */
+/* Fails unless there are a header and so many lines, each with memory and events. */
 static void assert_lines(struct said said, int code, int lines)
 {
 	char copy[4000], *save = NULL, *line;
@@ -87,7 +87,7 @@ static void fifo_that_the_program_opened_first(void **state)
 
 	demo_start(*state, .telem = fmt("sink=fifo:%s", path), .args = fast);
 	assert_three_lines(fmt("fifo:%s", path));
-	/* The next reader finds its way through what the last one left. */
+	/* The next reader finds the stream after what the previous reader has left in the FIFO. */
 	assert_three_lines(path);
 }
 

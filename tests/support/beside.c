@@ -103,7 +103,7 @@ void hear(struct reader *who)
 
 	READ_UNTIL(who, telem_flush(10 * MS) == 0);
 	for (int i = 0; i < 10000 && reader_pump(who); i++)
-		;                        /* takes in an older greeting, too */
+		;                        /* reads an older greeting, too */
 	greetings = who->greeting_count;
 	telem_sync();
 	READ_UNTIL(who, who->greeting_count > greetings);

@@ -29,7 +29,7 @@ const char *fmt(const char *format, ...)
 	return out;
 }
 
-/* Absolute, for children that start elsewhere. */
+/* The path is absolute, because children may start in another directory. */
 const char *bin(const char *name)
 {
 	const char *build = getenv("B");
@@ -88,7 +88,7 @@ const char *demo_socket(struct fixture *fixture, const struct proc *demo)
 	return fixture_path(fixture, "telem/%d.sock", (int)proc_pid(demo));
 }
 
-/* Without calling there: that would be a viewer. */
+/* Does not connect, because that would be a viewer. */
 static bool is_listening(const char *path)
 {
 	FILE *file = fopen("/proc/net/unix", "re");
@@ -127,7 +127,7 @@ struct proc *demo_start_at(struct fixture *fixture, struct demo_spec spec)
 	int count = 1;
 
 	make_tree(fixture);
-	/* The kernel calls a program what its file is called. */
+	/* The kernel names a program after its file. */
 	if (spec.name) {
 		const char *link = fixture_path(fixture, "%s", spec.name);
 
@@ -235,7 +235,7 @@ const char *level_now(const char *target, const char *class_name)
 
 /* ---- screens ---- */
 
-/* By the bytes: libvterm sometimes brings an older state back with the main screen. */
+/* Looks at the bytes, because libvterm sometimes restores an older state together with the main screen. */
 static bool cursor_is_shown(struct term *term)
 {
 	static const char mode[] = "\033[?25";

@@ -21,7 +21,7 @@
 #define WORD_COUNT 4096
 #define LINE_CELLS 72
 
-/* below: NULL to remove the variable, else what to put behind the directory. */
+/* below is appended to the directory; NULL removes the variable. */
 static const struct { const char *name, *below; } env_rows[FIXTURE_ENV_COUNT] = {
 	{ "XDG_RUNTIME_DIR", "" }, { "XDG_CONFIG_HOME", "/config" }, { "XDG_STATE_HOME", "/state" },
 	{ "TELEM", NULL }, { "TELEMTOP_CONFIG", NULL }, { "TELEMTOP_THEME", NULL },
@@ -143,7 +143,7 @@ char *fixture_read(const char *path, size_t *count)
 	assert(bytes);
 	if (!file)
 		file_failed("reading", path);
-	/* Not by its size: files of /proc have none. */
+	/* The size is not used, because files of /proc have none. */
 	while (!feof(file)) {
 		used += fread(bytes + used, 1, room - used - 1, file);
 		if (ferror(file))
@@ -171,8 +171,8 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* Word number index of the one vocabulary: two to four syllables, a word has
- * always the same. Returns its letters. */
+/* Writes word number index of the vocabulary. It has two to four syllables, and is the same at each call. Returns how
+ * many letters it has. */
 static size_t put_word(char out[8], uint32_t index)
 {
 	static const char consonants[] = "bdfgklmnprstvz";

@@ -25,7 +25,7 @@ static void rewrite(const char *path, const char *text)
 		fail_msg("%s: %s", path, strerror(errno));
 }
 
-/* The whole file, to be freed. */
+/* Returns the whole file, which the caller frees. */
 static char *read_all(const char *path)
 {
 	char *text = NULL, buffer[4096];

@@ -22,19 +22,19 @@
 #include <cmocka.h>
 
 #define READ_BYTES (64u << 10)
-/* What one stream may say in one pump, and for how long (a terminal of few cells is
- * slow to scroll); then the others and the deadline get their turn. */
+/* How much is read from one stream in one pump, and for how long, because a small terminal scrolls slowly. Then the
+ * other streams and the deadline get their turn. */
 #define PUMP_BYTES_MAX (1u << 20)
 #define PUMP_MS_MAX 20
-/* The last words of a child that has gone: more than any pipe or terminal holds,
- * and an end to it when a grandchild goes on writing. */
+/* How much is read from a child that has ended: more than any pipe or terminal can hold, but bounded, because a
+ * grandchild may go on writing. */
 #define DRAIN_BYTES_MAX (16u << 20)
 #define DRAIN_MS_MAX 10000
 #define SHOWN_BYTES_MAX (8u << 10)
 #define KILL_DEADLINE_MS 5000
 
 struct capture {
-	int fd;            /* own; -1: not captured, or ended */
+	int fd;            /* own; -1 when not captured, or ended */
 	char *bytes;       /* own; NULL before the first byte */
 	size_t count;
 	size_t room;
@@ -55,7 +55,7 @@ struct proc {
 	pid_t pid;
 	char *name;        /* own; argv, for reports */
 	bool exited;
-	bool group_left;   /* the child has gone, others of its group have not */
+	bool group_left;   /* the child has ended, but others of its group have not */
 	int code;
 	struct capture captures[PROC_STREAM_COUNT];
 	struct queue in;   /* owns its fd */
@@ -67,10 +67,10 @@ struct proc {
 	struct proc_terminal terminal;
 };
 
-/* What fork hands to the child's side; fds of the test until exec. */
+/* What the child's side of fork() needs. The fds are the test's until exec. */
 struct launch {
 	const struct proc_spec *spec;
-	char **env;        /* own the array, not the strings */
+	char **env;        /* the array is owned, its strings are not */
 	int std_fds[3];    /* -1: /dev/null */
 	int exec_fd;
 	int status_fd;
@@ -264,7 +264,7 @@ static void queue_flush(struct queue *queue)
 			continue;
 		if (count < 0 && errno == EAGAIN)
 			return;
-		if (count < 0) {   /* nobody is there to read it */
+		if (count < 0) {   /* the child does not read it any more */
 			queue->count = 0;
 			return;
 		}
@@ -298,7 +298,7 @@ static bool has_ended(struct proc *proc, int *status)
 	return read(proc->status_fd, status, sizeof(*status)) == (ssize_t)sizeof(*status);
 }
 
-/* True once, when the child is found to have gone. */
+/* Returns true once, when the child has ended. */
 static bool notice_exit(struct proc *proc)
 {
 	int status;
@@ -307,14 +307,14 @@ static bool notice_exit(struct proc *proc)
 		return false;
 	proc->exited = true;
 	proc->code = code_of_status(status);
-	/* The number stays taken as long as the group has members. */
+	/* The kernel does not use the PID again while the group has members. */
 	proc->group_left = kill(-proc->pid, 0) == 0;
 	return true;
 }
 
 static void pump_proc(struct proc *proc)
 {
-	/* Exit first, then read: what was written before the exit is there now. */
+	/* The exit is checked before reading, so that everything written before the exit is read. */
 	bool last = notice_exit(proc);
 
 	for (int stream = 0; stream < PROC_STREAM_COUNT; stream++)
@@ -334,7 +334,7 @@ static nfds_t add_poll(struct pollfd *polls, nfds_t used, nfds_t max, int fd, sh
 
 void proc_pump(int timeout_ms)
 {
-	/* Children past the room are still read, once per look. */
+	/* Children beyond this room are still read, once in each pump. */
 	struct pollfd polls[256];
 	const nfds_t max = sizeof(polls) / sizeof(polls[0]);
 	nfds_t used = 0;
@@ -381,7 +381,7 @@ bool proc_wait_more(struct proc_wait *wait)
 	return true;
 }
 
-/* No more will come on this stream. */
+/* Returns whether nothing more can come on this stream. */
 static bool is_silent(const struct proc *proc, enum proc_stream stream)
 {
 	return proc->exited && (stream == PROC_TTY || proc->captures[stream].fd < 0);
@@ -437,7 +437,7 @@ static void reset_signals(void)
 	sigset_t none;
 
 	for (int signal_number = 1; signal_number < NSIG; signal_number++)
-		signal(signal_number, SIG_DFL);   /* not for KILL, STOP and libc's own, no matter */
+		signal(signal_number, SIG_DFL);   /* this fails for KILL, STOP and libc's own, which does not matter */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -453,7 +453,7 @@ static void place_std_fds(const int fds[3])
 {
 	int high_fds[3];
 
-	/* First out of the way of 0, 1 and 2, then in place. */
+	/* The fds are first moved above 2, then to 0, 1 and 2. */
 	for (int i = 0; i < 3; i++) {
 		int fd = fds[i] < 0 ? open("/dev/null", O_RDWR) : fds[i];
 		high_fds[i] = fcntl(fd, F_DUPFD, 3);
@@ -513,7 +513,7 @@ static _Noreturn void hold_terminal(const struct launch *launch)
 		_exit(127);
 	}
 	setpgid(pid, pid);
-	/* Other children's pipes must not stay open because of us. */
+	/* This process must not hold pipes of other children open. */
 	place_std_fds((const int[3]){ slave_fd, launch->lifeline_fd, launch->status_fd });
 	close_range(3, ~0u, 0);
 	(void)!write(2, &pid, sizeof(pid));

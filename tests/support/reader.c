@@ -133,7 +133,7 @@ static void on_event(struct reader *reader, uint64_t task_id, uint64_t site_id, 
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	/* A millisecond: the two clocks' rates are only measured. */
+	/* A millisecond is allowed, because the rate of the clock is only measured. */
 	assert_true(time_ns <= (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + 1000000);
 	assert_true(task->is_known);
 	site->event_count++;
@@ -358,7 +358,7 @@ static void on_message(struct reader *reader, const struct message *message)
 		reader->held_count += message->held.rows.count / 4;
 		break;
 	default:
-		/* Only a test about the other kinds looks at them. A program never sends a request. */
+		/* The other kinds are for tests about them. A program never sends a request. */
 		if (message->kind >= KIND_SET_LEVEL) {
 			proc_printf("kind %d\n", (int)message->kind);
 			fail_msg("a program has sent a request");

@@ -50,7 +50,7 @@ struct reader {
 	struct reader_class classes[LIMIT_CLASSES];
 	struct reader_site *sites;       /* [site_room], by id */
 	uint32_t site_room;
-	struct reader_task **tasks;      /* [LIMIT_TASKS], by slot; all but TASK_ALL are NULL until they are heard of */
+	struct reader_task **tasks;      /* [LIMIT_TASKS], by slot; all but TASK_ALL are NULL until they occur */
 	uint32_t task_count;             /* slots from here on are NULL */
 	uint64_t event_count, gap_count;
 	struct reader_event *events;     /* when keeps_events is true */

@@ -144,7 +144,7 @@ static void tell_figures(struct story *story, uint64_t interval_ns)
 
 void story_greet(struct story *story)
 {
-	/* A greeting's blocks are for one reader: they have the number of the latest shared one. */
+	/* The blocks of a greeting are for one reader, so they have the number of the latest shared block. */
 	uint64_t number;
 	size_t greeting_at, at;
 
@@ -154,12 +154,12 @@ void story_greet(struct story *story)
 	wire_message(&story->wire, &(struct message){ .kind = KIND_HELLO, .hello = story->hello });
 	tell_definitions(story);
 	tell_figures(story, 0);
-	/* Sealed again with that number. */
+	/* The blocks are sealed again with that number. */
 	for (at = greeting_at; at < story->wire.count;) {
 		uint8_t *check = memmem(story->wire.bytes + at, story->wire.count - at, story->wire.marker, MARKER_BYTES);
 		uint32_t bytes;
 
-		/* HELLO tells the marker as well. */
+		/* HELLO contains the marker as well, so the end of the block is looked for. */
 		while (check[-4] != 0x95 || check[-3] != KIND_CHECK)
 			check = memmem(check + 1, (size_t)(story->wire.bytes + story->wire.count - check) - 1,
 				       story->wire.marker, MARKER_BYTES);

@@ -15,14 +15,14 @@
 #include <vterm.h>
 
 #define UTF8_BYTES_MAX 4
-/* Longer than any setting of modes a program sends; what is longer passes as it is. */
+/* Longer than any sequence that sets modes. A longer sequence is passed on unchanged. */
 #define HELD_BYTES_MAX 32
 #define CELL_BYTES_MAX (VTERM_MAX_CHARS_PER_CELL * UTF8_BYTES_MAX)
 static_assert(CELL_BYTES_MAX < sizeof(((struct term_cell *)0)->text), "a cell's text fits");
 
 struct term {
-	struct proc *proc;         /* the list of proc.c owns it, and it us */
-	int master_fd;             /* proc's; the holder in proc.c keeps the line up */
+	struct proc *proc;         /* the list of proc.c owns it, and it owns this struct */
+	int master_fd;             /* owned by proc; the holder in proc.c keeps the terminal open */
 	VTerm *vterm;              /* own */
 	VTermScreen *screen;       /* vterm's */
 	int rows;
@@ -84,8 +84,8 @@ static void make_room(struct term *term)
 	term->row_text[0] = term->all_text[0] = '\0';
 }
 
-/* A wide character on one column crashes libvterm 0.1, so it gets a second one, which
- * nobody looks at; only wrapping differs there. */
+/* A wide character in a terminal of one column crashes libvterm 0.1, so libvterm gets a second column, which is not
+ * looked at. Only wrapping differs then. */
 static int emulator_cols(const struct term *term)
 {
 	return term->cols < 2 ? 2 : term->cols;
@@ -105,10 +105,9 @@ static void emulator_init(struct term *term)
 	vterm_screen_reset(term->screen, 1);
 }
 
-/* libvterm 0.1 needs help with two things, so some bytes are held until we know:
- * it forgets the first bytes of a UTF-8 character that comes in two writes, and a
- * read may end anywhere; and of "ESC [ ? 1006 ; 1000 h" (how ncurses asks for the
- * mouse) it obeys the first number only. */
+/* libvterm 0.1 has two faults, because of which some bytes are held until they are complete. It loses the first bytes
+ * of a UTF-8 character that comes in two writes, and a read may end anywhere. And of "ESC [ ? 1006 ; 1000 h", with
+ * which ncurses asks for the mouse, it obeys only the first number. */
 static bool starts_held(char byte)
 {
 	return byte == '\033' || (unsigned char)byte >= 0xc0;
@@ -121,7 +120,7 @@ static size_t utf8_bytes(char first)
 	return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
 }
 
-/* More bytes can make it a character, or a setting of modes. */
+/* Returns whether more bytes can complete a character or a sequence that sets modes. */
 static bool is_unfinished(const char *held, size_t count)
 {
 	static const char prefix[] = "\033[?";
@@ -241,7 +240,7 @@ close_master:
 	return err;
 }
 
-/* What would change the program's behaviour and belongs to the developer's terminal. */
+/* Variables of the developer's terminal that would change the program's behaviour. */
 static const char *const terminal_env[] = {
 	"TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL", "LC_CTYPE", "COLORTERM", "COLORFGBG", "NO_COLOR",
 	"LINES", "COLUMNS", "TMUX", "STY", "TERMINFO", "TERMINFO_DIRS", "ESCDELAY",
@@ -464,7 +463,7 @@ void term_keys(struct term *term, const char *names)
 	char name[64];
 	int bytes;
 
-	/* What the program has asked for so far decides what a key sends. */
+	/* The sequence of a key depends on what the program has set so far, so its output is read first. */
 	proc_pump(0);
 	while (sscanf(names, "%63s%n", name, &bytes) == 1) {
 		press(term, name);
@@ -480,7 +479,7 @@ void term_type(struct term *term, const char *text)
 void term_click(struct term *term, int row, int col, int button)
 {
 	proc_pump(0);
-	/* libvterm 0.1 sends clicks to programs that did not ask. */
+	/* libvterm 0.1 sends clicks even to programs that did not ask for them. */
 	if (!term->mouse)
 		return;
 	vterm_mouse_move(term->vterm, row, col, VTERM_MOD_NONE);
@@ -494,7 +493,7 @@ void term_resize(struct term *term, int rows, int cols)
 
 	assert(rows >= 1);
 	assert(cols >= 1);
-	/* What was drawn for the old size goes to the old screen. */
+	/* Output for the old size is read before the screen changes. */
 	proc_pump(0);
 	term->rows = rows;
 	term->cols = cols;
@@ -539,7 +538,7 @@ static size_t put_utf8(char *out, uint32_t c)
 	return 4;
 }
 
-/* Writes one cell's characters, no 0 behind them; returns how many bytes. */
+/* Writes one cell's characters without a 0 at the end. Returns how many bytes they are. */
 static size_t put_cell(char *out, const VTermScreenCell *cell)
 {
 	size_t bytes = 0;
@@ -561,7 +560,7 @@ static VTermScreenCell cell_at(const struct term *term, int row, int col)
 	return cell;
 }
 
-/* Writes a row without its last blanks, and a 0; returns the bytes before the 0. */
+/* Writes a row without the blanks at its end, and a 0. Returns how many bytes are before the 0. */
 static size_t put_row(char *out, const struct term *term, int row)
 {
 	size_t bytes = 0;
