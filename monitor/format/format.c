@@ -37,10 +37,13 @@ void parser_fini(struct parser *parser)
 
 uint8_t *parser_room(struct parser *parser, size_t *room)
 {
-	if (parser->format)
-		return parser->format->room(parser->state, room);
-	*room = LEAD_BYTES - parser->lead_count;
-	return parser->lead + parser->lead_count;
+	if (parser->format) {
+		parser->given = parser->format->room(parser->state, room);
+	} else {
+		*room = LEAD_BYTES - parser->lead_count;
+		parser->given = parser->lead + parser->lead_count;
+	}
+	return parser->given;
 }
 
 /* Finds the format of the lead, and gives the lead to it. */
@@ -69,13 +72,8 @@ int parser_filled(struct parser *parser, size_t count)
 	int err = 0;
 
 	parser->offset += count;
-	if (parser->first_count < sizeof parser->first) {
-		size_t room;
-		const uint8_t *bytes = parser_room(parser, &room);
-
-		memcpy(parser->first + parser->first_count, bytes, taken);
-		parser->first_count += (uint32_t)taken;
-	}
+	memcpy(parser->first + parser->first_count, parser->given, taken);
+	parser->first_count += (uint32_t)taken;
 	if (parser->format) {
 		parser->format->filled(parser->state, count);
 		return 0;

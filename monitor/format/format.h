@@ -50,6 +50,7 @@ struct parser {
 	void *state;                 /* own: the format's */
 	uint8_t *lead;               /* own: the bytes until then */
 	size_t lead_count;
+	uint8_t *given;              /* the room that was given out last */
 	uint64_t offset;             /* where the next byte is in the stream */
 	uint8_t first[8];            /* what came first, for the message that it is not a stream */
 	uint32_t first_count;

@@ -169,6 +169,7 @@ void source_close(struct source *source)
 		event_free(source->timer);
 	source->timer = NULL;
 	source->kind = NULL;
+	source->state = SOURCE_ENDED;
 }
 
 bool source_can_seek(const struct source *source)
