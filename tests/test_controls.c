@@ -160,17 +160,19 @@ static void an_ack_answers_its_request_and_no_other(void **state)
 	assert_int_equal(answer_count, 2);
 }
 
-static void the_oldest_requests_are_forgotten(void **state)
+static void the_oldest_requests_are_given_up(void **state)
 {
 	(void)state;
 	greet();
 	for (int i = 0; i < CONTROLS_REQUESTS + 2; i++)
 		ping();
+	assert_int_equal(answer_count, 2);      /* of the two that had to make room */
+	assert_int_equal(latest.code, CONTROLS_NO_ANSWER);
 	ack(1, 0, "late");
 	ack(2, 0, "late");
-	assert_int_equal(answer_count, 0);
+	assert_int_equal(answer_count, 2);
 	ack(3, 0, "");
-	assert_int_equal(answer_count, 1);
+	assert_int_equal(answer_count, 3);
 }
 
 static void another_program_does_not_answer_for_the_one_before(void **state)
@@ -184,8 +186,10 @@ static void another_program_does_not_answer_for_the_one_before(void **state)
 	story_greet(&other);
 	figures_feed(&session, other.wire.bytes, other.wire.count, 0);
 	story_fini(&other);
+	assert_int_equal(answer_count, 1);
+	assert_int_equal(latest.code, CONTROLS_NO_ANSWER);
 	ack(1, 0, "");
-	assert_int_equal(answer_count, 0);
+	assert_int_equal(answer_count, 1);
 }
 
 static void what_cannot_be_sent_says_why(void **state)
@@ -211,28 +215,136 @@ static void what_cannot_be_sent_says_why(void **state)
 
 /* ---- levels ---- */
 
-static void the_level_of_a_class_is_followed_until_its_answer(void **state)
+static const struct wish *wish_named(const char *name)
 {
-	const struct level_request *mem = &controls.levels[STORY_MEM];
+	for (int i = 0; i < controls.wish_count; i++)
+		if (!strcmp(controls.wishes[i].name, name))
+			return &controls.wishes[i];
+	fail_msg("no level of %s is wanted", name);
+	return NULL;
+}
+
+static int set_level(uint32_t class_id, uint32_t site, uint8_t level)
+{
+	return controls_set_level(&controls, class_id, site, level, answered, &controls);
+}
+
+static void a_level_is_followed_until_its_answer(void **state)
+{
+	const struct wish *mem;
 
 	(void)state;
 	greet();
-	assert_int_equal(controls_set_level(&controls, STORY_MEM, 0, LEVEL_ALL, 55, answered, &controls), 0);
-	assert_true(mem->id != 0);
+	controls_clock(&controls, 55);
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_ALL), 0);
+	mem = wish_named("mem");
+	assert_int_equal(mem->state, WISH_WAITING);
 	assert_int_equal(mem->level, LEVEL_ALL);
 	assert_int_equal(mem->sent_ns, 55);
-	ack(mem->id, ACK_DENIED, "no");
-	assert_int_equal(mem->id, 0);
-	assert_string_equal(mem->answer, "no");
-	assert_int_equal(controls_set_level(&controls, STORY_MEM, 0, LEVEL_SUM, 60, answered, &controls), 0);
-	assert_string_equal(mem->answer, "");
-	controls_expire(&controls, 60 + 9000000000u);
-	assert_true(mem->id != 0);
-	controls_expire(&controls, 60 + 11000000000u);
-	assert_int_equal(mem->id, 0);
+	ack(mem->request, ACK_DENIED, "no");
+	assert_int_equal(mem->state, WISH_REFUSED);
+	assert_string_equal(mem->text, "no");
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_SUM), 0);
+	assert_string_equal(mem->text, "");
+	ack(mem->request, ACK_DONE, "");
+	assert_int_equal(mem->state, WISH_DONE);
 	controls.is_read_only = true;
-	assert_int_equal(controls_set_level(&controls, STORY_MEM, 0, LEVEL_SUM, 60, NULL, NULL), -EPERM);
-	assert_int_equal(mem->id, 0);
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_OFF), -EPERM);
+	assert_int_equal(mem->level, LEVEL_SUM);
+	assert_int_equal(set_level(STORY_NET, 0, LEVEL_OFF), -EPERM);
+	assert_int_equal(controls.wish_count, 1);
+}
+
+static void a_level_of_a_site_is_a_wish_of_its_own(void **state)
+{
+	(void)state;
+	greet();
+	assert_int_equal(set_level(STORY_NET, STORY_REQUEST, LEVEL_ALL), 0);
+	assert_int_equal(set_level(STORY_NET, 0, LEVEL_SUM), 0);
+	ack(wish_named("net.request")->request, ACK_LIMIT, "too many");
+	assert_int_equal(wish_named("net.request")->state, WISH_REFUSED);
+	assert_int_equal(wish_named("net")->state, WISH_WAITING);
+}
+
+static void a_level_that_was_given_back_is_wanted_no_longer(void **state)
+{
+	(void)state;
+	greet();
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_ALL), 0);
+	assert_int_equal(set_level(STORY_NET, 0, LEVEL_ALL), 0);
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_OWN), 0);
+	ack(wish_named("mem")->request, ACK_DONE, "");
+	assert_int_equal(controls.wish_count, 1);
+	assert_int_equal(wish_named("net")->state, WISH_WAITING);
+}
+
+static void what_is_not_answered_has_an_end(void **state)
+{
+	(void)state;
+	greet();
+	controls_clock(&controls, 60);
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_SUM), 0);
+	controls_clock(&controls, 60 + 9000000000u);
+	assert_int_equal(answer_count, 0);
+	controls_clock(&controls, 60 + 11000000000u);
+	assert_int_equal(answer_count, 1);
+	assert_int_equal(latest.code, CONTROLS_NO_ANSWER);
+	assert_string_equal(latest.text, "no answer");
+	assert_int_equal(wish_named("mem")->state, WISH_UNANSWERED);
+	ping();
+	controls_lost(&controls);
+	assert_int_equal(answer_count, 2);
+	assert_int_equal(latest.kind, KIND_PING);
+	assert_int_equal(latest.code, CONTROLS_NO_ANSWER);
+	ack(latest.id, ACK_DONE, "");
+	assert_int_equal(answer_count, 2);
+}
+
+/* The next program has the same classes under other numbers. */
+static void a_wish_goes_by_name_to_the_next_program(void **state)
+{
+	const char *missing;
+	struct message message;
+
+	(void)state;
+	greet();
+	assert_int_equal(controls_wish(&controls, "net=all", &problem), EXIT_DONE);
+	assert_true(controls_attach(&controls, &missing));
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_OFF), 0);
+	for (int i = 0; i < 5; i++)
+		sent();
+	story_fini(&story);
+	story_init(&story, 8);
+	wire_hello(&story.wire);
+	wire_add(&story.wire, CLASS, class, .id = 9, .name = text_of("net"), .level = LEVEL_SUM);
+	wire_add(&story.wire, CLASS, class, .id = 5, .name = text_of("mem"), .level = LEVEL_SUM);
+	wire_close(&story.wire);
+	hear_story();
+	assert_true(controls_attach(&controls, &missing));
+	for (int i = 0; i < 3; i++)
+		sent();
+	message = sent();
+	assert_int_equal(message.set_level.class_id, 9);
+	assert_int_equal(message.set_level.level, LEVEL_ALL);
+	message = sent();
+	assert_int_equal(message.set_level.class_id, 5);
+	assert_int_equal(message.set_level.level, LEVEL_OFF);
+	nothing_sent();
+}
+
+static void what_was_refused_is_not_asked_for_again(void **state)
+{
+	const char *missing;
+
+	(void)state;
+	greet();
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_ALL), 0);
+	ack(wish_named("mem")->request, ACK_DENIED, "no");
+	sent();
+	assert_true(controls_attach(&controls, &missing));
+	for (int i = 0; i < 3; i++)
+		sent();
+	nothing_sent();
 }
 
 static void levels_that_we_hold_are_sent_again_on_a_new_connection(void **state)
@@ -244,9 +356,9 @@ static void levels_that_we_hold_are_sent_again_on_a_new_connection(void **state)
 	greet();
 	controls.interval_ns = 5;
 	assert_int_equal(controls_wish(&controls, "net=sum", &problem), EXIT_DONE);
-	assert_int_equal(controls_set_level(&controls, STORY_MEM, 0, LEVEL_ALL, 0, NULL, NULL), 0);
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_ALL), 0);
 	controls.persist = true;
-	assert_int_equal(controls_set_level(&controls, STORY_MEM, 0, LEVEL_OFF, 0, NULL, NULL), 0);
+	assert_int_equal(set_level(STORY_MEM, 0, LEVEL_OFF), 0);
 	sent();
 	sent();
 	assert_true(controls_attach(&controls, &missing));
@@ -288,14 +400,12 @@ static void wishes_name_classes_sites_or_all(void **state)
 {
 	const char *missing = "";
 	struct message message;
-	int count = 0;
 
 	(void)state;
 	greet();
 	assert_int_equal(controls_wish(&controls, "sum,net=all,net.request=off,all=none", &problem), EXIT_DONE);
 	assert_true(controls_check_wishes(&controls, &missing));
-	assert_true(controls_send_wishes(&controls, answered, &controls, &count, &missing));
-	assert_int_equal(count, 4);
+	assert_int_equal(controls_send_wishes(&controls, answered, &controls), 4);
 	message = sent();
 	assert_int_equal(message.kind, KIND_ENABLE_ALL);
 	assert_int_equal(message.enable_all.level, LEVEL_SUM);
@@ -311,17 +421,17 @@ static void wishes_name_classes_sites_or_all(void **state)
 static void a_wish_for_what_the_program_lacks_is_named_and_the_others_are_sent(void **state)
 {
 	const char *missing = "";
-	int count = 0;
 
 	(void)state;
 	greet();
 	assert_int_equal(controls_wish(&controls, "nett=all,net.nothing=all,mem=sum", &problem), EXIT_DONE);
 	assert_false(controls_check_wishes(&controls, &missing));
 	assert_string_equal(missing, "nett");
-	assert_false(controls_send_wishes(&controls, NULL, NULL, &count, &missing));
-	assert_string_equal(missing, "net.nothing");
-	assert_int_equal(count, 1);
+	assert_int_equal(controls_send_wishes(&controls, NULL, NULL), 1);
 	assert_int_equal(sent().set_level.class_id, STORY_MEM);
+	source.state = SOURCE_LOST;
+	assert_int_equal(controls_send_wishes(&controls, NULL, NULL), -ENOTCONN);
+	missing = "net.nothing";
 	controls_no_such_class(&controls, missing, &problem);
 	assert_int_equal(problem.code, EXIT_USAGE);
 	assert_string_equal(problem.what, "class \"net.nothing\": the target has no such class");
@@ -331,7 +441,7 @@ static void a_wish_for_what_the_program_lacks_is_named_and_the_others_are_sent(v
 static void a_bad_list_of_wishes_is_refused(void **state)
 {
 	static const char *const bad[] = { "net=loud", "=all", "net=", "mem=sum,x", "own", "net=own" };
-	char long_name[LIMIT_NAME_BYTES + 5];
+	char long_name[2 * LIMIT_NAME_BYTES + 5];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -353,8 +463,11 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(requests_are_numbered), TEST(an_ack_answers_its_request_and_no_other),
-		TEST(the_oldest_requests_are_forgotten), TEST(another_program_does_not_answer_for_the_one_before),
-		TEST(what_cannot_be_sent_says_why), TEST(the_level_of_a_class_is_followed_until_its_answer),
+		TEST(the_oldest_requests_are_given_up), TEST(another_program_does_not_answer_for_the_one_before),
+		TEST(what_cannot_be_sent_says_why), TEST(a_level_is_followed_until_its_answer),
+		TEST(a_level_of_a_site_is_a_wish_of_its_own), TEST(a_level_that_was_given_back_is_wanted_no_longer),
+		TEST(what_is_not_answered_has_an_end), TEST(a_wish_goes_by_name_to_the_next_program),
+		TEST(what_was_refused_is_not_asked_for_again),
 		TEST(levels_that_we_hold_are_sent_again_on_a_new_connection),
 		TEST(a_stream_that_cannot_be_asked_keeps_its_pace), TEST(wishes_name_classes_sites_or_all),
 		TEST(a_wish_for_what_the_program_lacks_is_named_and_the_others_are_sent),

@@ -50,6 +50,7 @@ static void make_target(enum source_state source_state)
 	assert_int_equal(session_init(&target.session, target.address.text, LIMIT_LEAD_BYTES), 0);
 	controls_init(&target.controls, &target.session, &target.source);
 	target.controls.interval_ns = STORY_SECOND;
+	target.controls.now_ns = NOW_NS;
 	target.has_session = true;
 	screen_init(&screen, &target);
 	screen.now_ns = NOW_NS;
@@ -187,7 +188,7 @@ static void answer(uint64_t request, uint64_t code, const char *text)
 	wire_add(&story.wire, ACK, ack, .request = request, .code = code, .text = text_of(text));
 	wire_close(&story.wire);
 	hear_story();
-	controls_expire(&target.controls, screen.now_ns);
+	controls_clock(&target.controls, screen.now_ns);
 }
 
 /* ---- states ---- */
@@ -752,26 +753,36 @@ static void letters_of_all_classes(void **state)
 	said("Levels set from now on are taken back when telemtop leaves.");
 }
 
+static const struct wish *wish_for_mem(void)
+{
+	for (int i = 0; i < target.controls.wish_count; i++)
+		if (!strcmp(target.controls.wishes[i].name, "mem"))
+			return &target.controls.wishes[i];
+	fail_msg("no level of mem is wanted");
+	return NULL;
+}
+
 static void an_answer_is_told_when_it_comes(void **state)
 {
 	(void)state;
 	press('c');
 	press('m');
-	assert_true(target.controls.levels[STORY_MEM].id);
+	assert_int_equal(wish_for_mem()->state, WISH_WAITING);
 	answer(1, ACK_DONE, "");
-	assert_false(target.controls.levels[STORY_MEM].id);
+	assert_int_equal(wish_for_mem()->state, WISH_DONE);
 	said("mem: level all, acknowledged");
 	press('c');
 	press('m');
 	answer(2, ACK_DENIED, "not \x1b[2J for you");
 	said("mem: refused: not \xc2\xb7[2J for you");
-	assert_string_equal(target.controls.levels[STORY_MEM].answer, "not \x1b[2J for you");
+	assert_string_equal(wish_for_mem()->text, "not \x1b[2J for you");
 	/* When no answer comes, the request is forgotten after a while. */
 	press('c');
 	press('m');
 	screen.now_ns += 11 * STORY_SECOND;
-	controls_expire(&target.controls, screen.now_ns);
-	assert_false(target.controls.levels[STORY_MEM].id);
+	controls_clock(&target.controls, screen.now_ns);
+	assert_int_equal(wish_for_mem()->state, WISH_UNANSWERED);
+	said("mem: no answer");
 }
 
 static void without_a_way_or_permission_nothing_is_asked_for(void **state)
@@ -791,7 +802,7 @@ static void without_a_way_or_permission_nothing_is_asked_for(void **state)
 	said("4711: no control way: levels cannot be set");
 	press(KEYCODE_CTRL('R'));
 	said("4711: no control way: nothing can be asked for");
-	assert_false(target.controls.levels[STORY_MEM].id);
+	assert_int_equal(target.controls.wish_count, 0);
 	asked_for_nothing();
 }
 

@@ -124,6 +124,14 @@ static void answered(void *arg, const struct request *request)
 	struct held *held = headless->state;
 	struct problem problem = { 0 };
 
+	if (headless->is_over)
+		return;
+	if (request->code == CONTROLS_NO_ANSWER) {
+		problem_set(&problem, EXIT_CONNECTION, "%s: %s", headless->target.address.text, request->text);
+		problem_todo(&problem, "Try again; is the program stopped?");
+		headless_fail(headless, &problem);
+		return;
+	}
 	if (request->code != ACK_DONE) {
 		problem_set(&problem, EXIT_PERMISSION, "%s: refused: %s", headless->target.address.text,
 			    request->code == ACK_UNKNOWN ? "its libtelem is too old for this" : request->text);

@@ -68,13 +68,19 @@ static void report(struct headless *headless)
 		headless_over(headless, EXIT_DONE);
 }
 
-/* Prints why a request was refused, and ends. */
+/* Prints why a request was refused or not answered, and ends. */
 static void refused(struct headless *headless, const struct request *request)
 {
 	bool is_level = request->kind == KIND_SET_LEVEL || request->kind == KIND_ENABLE_ALL;
 	bool is_value = request->kind != KIND_DUMP && (request->code == ACK_LIMIT || request->code == ACK_BAD);
 	struct problem problem = { 0 };
 
+	if (request->code == CONTROLS_NO_ANSWER) {
+		problem_set(&problem, EXIT_CONNECTION, "%s: %s", headless->target.address.text, request->text);
+		problem_todo(&problem, "It may have been done all the same. Try again; is the program stopped?");
+		headless_fail(headless, &problem);
+		return;
+	}
 	problem_set(&problem, request->code == ACK_DENIED ? EXIT_PERMISSION : is_value ? EXIT_USAGE : EXIT_INTERNAL,
 		    "%s: refused: %s", headless->target.address.text, request->text);
 	if (is_value)
@@ -110,6 +116,13 @@ static void answered(void *arg, const struct request *request)
 		report(headless);
 }
 
+static void cannot_send(const struct headless *headless, int err, struct problem *problem)
+{
+	problem_set(problem, EXIT_CONNECTION, "%s: a request cannot be sent: %s", headless->target.address.text,
+		    strerror(-err));
+	problem_todo(problem, "What was sent before it may have been done. Try again; is the program stopped?");
+}
+
 /* Sends a setting of the program, such as flush= or ring=, or sets the problem when its value is wrong. Returns false
  * when the text is no such setting; then it names a class and a level. */
 static bool send_setting(struct headless *headless, const char *setting, struct problem *problem)
@@ -119,6 +132,7 @@ static bool send_setting(struct headless *headless, const char *setting, struct 
 	struct message message;
 	uint64_t value = 0;
 	bool is_good;
+	int err;
 
 	if (!strncmp(setting, "flush=", 6)) {
 		is_good = options_time(setting + 6, &value);
@@ -137,12 +151,16 @@ static bool send_setting(struct headless *headless, const char *setting, struct 
 	} else {
 		return false;
 	}
-	if (is_good) {
-		set->unanswered_count += controls_request(&headless->target.controls, &message, answered, headless) == 0;
-	} else {
+	if (!is_good) {
 		problem_set(problem, EXIT_USAGE, "bad setting: \"%s\"", setting);
 		problem_todo(problem, "%s", example);
+		return true;
 	}
+	err = controls_request(&headless->target.controls, &message, answered, headless);
+	if (err < 0)
+		cannot_send(headless, err, problem);
+	else
+		set->unanswered_count++;
 	return true;
 }
 
@@ -152,6 +170,7 @@ static void send_all(struct headless *headless)
 	struct target *target = &headless->target;
 	struct problem problem = { 0 };
 	const char *missing = "";
+	int count;
 
 	set->is_sent = true;
 	if (!source_has_control(&target->source) || headless->options->read_only) {
@@ -177,12 +196,13 @@ static void send_all(struct headless *headless)
 		headless_fail(headless, &problem);
 		return;
 	}
-	controls_send_wishes(&target->controls, answered, headless, &set->unanswered_count, &missing);
-	if (set->unanswered_count == 0) {
-		problem_set(&problem, EXIT_CONNECTION, "%s: the request cannot be sent", target->address.text);
-		problem_todo(&problem, "Try again; is the program stopped?");
+	count = controls_send_wishes(&target->controls, answered, headless);
+	if (count < 0) {
+		cannot_send(headless, count, &problem);
 		headless_fail(headless, &problem);
+		return;
 	}
+	set->unanswered_count += count;
 }
 
 static void change(struct headless *headless, bool tick)

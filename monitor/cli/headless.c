@@ -110,6 +110,15 @@ static void on_no_answer(evutil_socket_t fd, short what, void *arg)
 	headless_fail(headless, &target->problem);
 }
 
+/* Requests that are not answered have an end also when the program sends nothing any more. */
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+	struct headless *headless = arg;
+
+	(void)fd, (void)what;
+	controls_clock(&headless->target.controls, target_clock_ns());
+}
+
 static void walk_recording(struct headless *headless)
 {
 	struct cursor *cursor = &headless->target.cursor;
@@ -135,7 +144,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	struct headless headless = { .options = options, .callbacks = callbacks, .state = state };
 	struct address address;
 	struct problem problem = { 0 };
-	struct event *interrupt, *terminate, *timer, *no_answer;
+	struct event *interrupt, *terminate, *timer, *no_answer, *beat;
 	struct target_config config = {
 		.interval_ns = options->interval_ns, .levels = options->classes, .persist = options->keep,
 		.is_read_only = options->read_only, .reconnects = !options->no_reconnect,
@@ -152,6 +161,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	terminate = evsignal_new(headless.base, SIGTERM, on_signal, &headless);
 	timer = evtimer_new(headless.base, on_timeout, &headless);
 	no_answer = evtimer_new(headless.base, on_no_answer, &headless);
+	beat = event_new(headless.base, -1, EV_PERSIST, on_beat, &headless);
 	evsignal_add(interrupt, NULL);
 	evsignal_add(terminate, NULL);
 	event_add(no_answer, &(struct timeval){ address.kind->waits ? 1 : options->timeout_s, 0 });
@@ -162,10 +172,12 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	} else {
 		if (headless.target.warning.code)
 			problem_print(&headless.target.warning);
-		if (target_is_recording(&headless.target))
+		if (target_is_recording(&headless.target)) {
 			walk_recording(&headless);
-		else if (!headless.is_over)
+		} else if (!headless.is_over) {
+			event_add(beat, &(struct timeval){ 1, 0 });
 			event_base_dispatch(headless.base);
+		}
 		if (callbacks->end)
 			callbacks->end(&headless);
 		target_close(&headless.target);
@@ -174,6 +186,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	event_free(terminate);
 	event_free(timer);
 	event_free(no_answer);
+	event_free(beat);
 	event_base_free(headless.base);
 	/* What could not be written is said once. */
 	return headless.has_no_output ? headless.code : output_finish(headless.code);

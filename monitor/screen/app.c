@@ -63,7 +63,7 @@ static void draw(struct app *app)
 	} else {
 		app->screen.now_ns = app->drawn_ns;
 		app->screen.real_ns = (int64_t)target_real_ns();
-		controls_expire(&app->target.controls, app->drawn_ns);
+		controls_clock(&app->target.controls, app->drawn_ns);
 		controls_name_classes(&app->target.controls);
 		screen_draw(&app->screen, &canvas);
 		canvas_curses_cursor(app->screen.cursor_x, app->screen.cursor_y);
@@ -284,6 +284,7 @@ static void on_keys(evutil_socket_t fd, short what, void *arg)
 			pick_key(app, key);
 		} else {
 			app->screen.now_ns = target_clock_ns();
+			controls_clock(&app->target.controls, app->screen.now_ns);
 			switch (keys_press(&app->screen, key)) {
 			case KEYS_STAY: break;
 			case KEYS_QUIT: leave(app, EXIT_DONE); return;

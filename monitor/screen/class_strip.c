@@ -15,7 +15,9 @@ static void level_answered(void *arg, const struct request *request)
 	struct screen *screen = arg;
 	const char *name = model_class(screen->target->session.model, request->class_id)->name;
 
-	if (request->code != ACK_DONE)
+	if (request->code == CONTROLS_NO_ANSWER)
+		screen_say(screen, "%s: %s", name, request->text);
+	else if (request->code != ACK_DONE)
 		screen_say(screen, "%s: refused: %s", name, request->text);
 	else
 		screen_say(screen, "%s: level %s, acknowledged", name, level_name(request->level));
@@ -25,10 +27,12 @@ static void level_answered(void *arg, const struct request *request)
 static bool ask_level(struct screen *screen, uint32_t class_id, uint32_t site, uint8_t level)
 {
 	struct target *target = screen->target;
-	int err = controls_set_level(&target->controls, class_id, site, level, screen->now_ns, level_answered, screen);
+	int err = controls_set_level(&target->controls, class_id, site, level, level_answered, screen);
 
 	if (err == -EPERM)
 		screen_say(screen, "telemtop was started with --read-only: nothing is sent to the target.");
+	else if (err == -ENOSPC)
+		screen_say(screen, "telemtop holds %d levels already: give some back first.", CONTROLS_WISHES);
 	else if (err < 0)
 		screen_say(screen, "%s: no control way: levels cannot be set", target->address.text);
 	else

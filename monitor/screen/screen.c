@@ -182,12 +182,16 @@ void screen_fill_view(struct screen *screen)
 	const struct controls *controls = &screen->target->controls;
 	struct panel_view *view = screen_view(screen);
 
-	for (uint32_t i = 0; i < LIMIT_CLASSES; i++) {
-		const struct level_request *level = &controls->levels[i];
+	memset(screen->requests, 0, sizeof screen->requests);
+	for (int i = 0; i < controls->wish_count; i++) {
+		const struct wish *wish = &controls->wishes[i];
+		struct panel_request *request = &screen->requests[wish->class_id % LIMIT_CLASSES];
 
-		screen->requests[i] = (struct panel_request){ .is_waiting = level->id != 0, .level = level->level,
-							      .sent_ns = level->sent_ns };
-		memcpy(screen->requests[i].answer, level->answer, sizeof level->answer);
+		if (wish->class_id >= LIMIT_CLASSES || wish->site != 0)
+			continue;
+		*request = (struct panel_request){ .is_waiting = wish->state == WISH_WAITING, .level = wish->level,
+						   .sent_ns = wish->sent_ns };
+		memcpy(request->answer, wish->text, sizeof wish->text);
 	}
 	view->requests = screen->requests;
 	view->class_keys = controls->letters;

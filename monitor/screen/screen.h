@@ -28,7 +28,7 @@ struct screen {
 	struct lineedit edit;
 	char typed[64];
 	char message[600], message_clock[16];
-	struct panel_request requests[LIMIT_CLASSES];        /* for the panels; a copy of what the controls hold */
+	struct panel_request requests[LIMIT_CLASSES];        /* by class, as panels see the wishes of the controls */
 	bool asks_to_quit;
 	uint64_t now_ns;             /* of the monotonic clock, when this frame is drawn */
 	int64_t real_ns;             /* of the wall clock */

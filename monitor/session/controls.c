@@ -10,39 +10,78 @@
 /* The class strip's own letters: all, none, restore, sum. */
 #define LETTERS_TAKEN "anrs"
 #define LETTERS_SPARE "bcdefghijklmopqtuvwxyz"
-/* A request that waits for an answer so long is forgotten. */
-#define ANSWER_NS 10000000000u
+/* A request that waits for an answer so long is given up. */
+#define GIVE_UP_NS 10000000000u
 
 /* ---- answers ---- */
 
-static void on_ack(struct controls *controls, const struct message_ack *ack)
+/* The wish that a request was sent for, if its level was not asked for again since; else NULL. */
+static struct wish *wish_of_request(struct controls *controls, uint32_t id)
 {
-	struct request *request = &controls->requests[ack->request % CONTROLS_REQUESTS], answered;
-
-	if (request->id == 0 || request->id != ack->request)
-		return;
-	request->code = (uint32_t)ack->code;
-	snprintf(request->text, sizeof request->text, "%.*s", (int)ack->text.length, ack->text.bytes ? ack->text.bytes : "");
-	controls->answer_count++;
-	for (uint32_t i = 0; request->kind == KIND_SET_LEVEL && i < LIMIT_CLASSES; i++)
-		if (controls->levels[i].id == request->id) {
-			controls->levels[i].id = 0;
-			snprintf(controls->levels[i].answer, sizeof controls->levels[i].answer, "%.*s",
-				 (int)sizeof controls->levels[i].answer - 1, request->text);
-		}
-	/* The place is free before the callback, which may ask for more. */
-	answered = *request;
-	request->id = 0;
-	if (answered.answered)
-		answered.answered(answered.arg, &answered);
+	for (int i = 0; i < controls->wish_count; i++)
+		if (controls->wishes[i].state == WISH_WAITING && controls->wishes[i].request == id)
+			return &controls->wishes[i];
+	return NULL;
 }
 
-/* Nobody answers any more what was asked of another program, or on an earlier connection. */
-static void forget_requests(struct controls *controls)
+static void end_wish(struct controls *controls, struct wish *wish, const struct request *request)
 {
-	memset(controls->requests, 0, sizeof controls->requests);
-	for (uint32_t i = 0; i < LIMIT_CLASSES; i++)
-		controls->levels[i].id = 0;
+	wish->state = request->code == ACK_DONE ? WISH_DONE
+		      : request->code == CONTROLS_NO_ANSWER ? WISH_UNANSWERED : WISH_REFUSED;
+	if (wish->state != WISH_DONE)
+		snprintf(wish->text, sizeof wish->text, "%.*s", (int)sizeof wish->text - 1, request->text);
+	/* A level that was given back is wanted no longer, and a connection that was lost holds none. */
+	if (wish->level == LEVEL_OWN && wish->state != WISH_REFUSED)
+		*wish = controls->wishes[--controls->wish_count];
+}
+
+/* Ends a request. Its place is free before the callback, which may send more. */
+static void end_request(struct controls *controls, struct request *request, uint32_t code, const char *text, size_t length)
+{
+	struct request ended = *request;
+	struct wish *wish = wish_of_request(controls, request->id);
+
+	request->id = 0;
+	ended.code = code;
+	snprintf(ended.text, sizeof ended.text, "%.*s", (int)length, text);
+	controls->answer_count++;
+	if (wish)
+		end_wish(controls, wish, &ended);
+	if (ended.answered)
+		ended.answered(ended.arg, &ended);
+}
+
+static void give_up(struct controls *controls, struct request *request, const char *why)
+{
+	if (request->id)
+		end_request(controls, request, CONTROLS_NO_ANSWER, why, strlen(why));
+}
+
+void controls_lost(struct controls *controls)
+{
+	for (int i = 0; i < CONTROLS_REQUESTS; i++)
+		give_up(controls, &controls->requests[i], "the connection was lost before the answer came");
+}
+
+void controls_clock(struct controls *controls, uint64_t now_ns)
+{
+	controls->now_ns = now_ns;
+	for (int i = 0; i < CONTROLS_REQUESTS; i++)
+		if (controls->requests[i].id && now_ns - controls->requests[i].sent_ns > GIVE_UP_NS)
+			give_up(controls, &controls->requests[i], "no answer");
+}
+
+/* Another program has its own numbers for classes and sites, and answers nothing that the one before was asked. */
+static void meet(struct controls *controls, uint64_t stream)
+{
+	controls->stream = stream;
+	controls_lost(controls);
+	memset(controls->letters, 0, sizeof controls->letters);
+	for (int i = 0; i < controls->wish_count; i++) {
+		controls->wishes[i].class_id = UINT32_MAX;
+		controls->wishes[i].site = 0;
+		controls->wishes[i].state = WISH_UNSENT;
+	}
 }
 
 static void on_message(void *arg, const struct message *message)
@@ -50,10 +89,14 @@ static void on_message(void *arg, const struct message *message)
 	struct controls *controls = arg;
 
 	if (message->kind == KIND_ACK) {
-		on_ack(controls, &message->ack);
+		const struct message_ack *ack = &message->ack;
+		struct request *request = &controls->requests[ack->request % CONTROLS_REQUESTS];
+
+		if (request->id != 0 && request->id == ack->request)
+			end_request(controls, request, (uint32_t)ack->code, ack->text.bytes ? ack->text.bytes : "",
+				    ack->text.length);
 	} else if (message->kind == KIND_HELLO && message->hello.stream != controls->stream) {
-		controls->stream = message->hello.stream;
-		forget_requests(controls);
+		meet(controls, message->hello.stream);
 	}
 }
 
@@ -80,6 +123,7 @@ int controls_request(struct controls *controls, const struct message *message, c
 	struct encoder encoder;
 	struct message numbered = *message;
 	uint32_t id = controls->next_request;
+	struct request *request = &controls->requests[id % CONTROLS_REQUESTS];
 	int err;
 
 	if (controls->is_read_only)
@@ -95,11 +139,10 @@ int controls_request(struct controls *controls, const struct message *message, c
 	if (err < 0)
 		return err;
 	controls->next_request = id == UINT32_MAX ? 1 : id + 1;
-	controls->requests[id % CONTROLS_REQUESTS] =
-		(struct request){ .id = id, .kind = message->kind, .answered = answered, .arg = arg };
+	give_up(controls, request, "too many requests were sent since");
+	*request = (struct request){ .id = id, .kind = message->kind, .sent_ns = controls->now_ns, .answered = answered,
+				     .arg = arg };
 	if (message->kind == KIND_SET_LEVEL) {
-		struct request *request = &controls->requests[id % CONTROLS_REQUESTS];
-
 		request->class_id = (uint32_t)message->set_level.class_id;
 		request->site = (uint32_t)message->set_level.site;
 		request->level = (uint8_t)message->set_level.level;
@@ -125,49 +168,106 @@ bool controls_attach(struct controls *controls, const char **missing)
 	/* Frames are sent while some viewer watches them. */
 	struct message watch = { .kind = KIND_WATCH, .watch = { 0, WATCH_INSPECTION, 1 } };
 
-	forget_requests(controls);
 	controls_request(controls, &attach, NULL, NULL);
 	controls_request(controls, &watch, NULL, NULL);
 	controls_set_interval(controls, controls->interval_ns);
-	return controls_send_wishes(controls, NULL, NULL, NULL, missing);
-}
-
-/* ---- levels ---- */
-
-/* The wish for this class or site, or a new one; NULL: there are too many. */
-static struct wish *wish_of(struct controls *controls, uint32_t class_id, uint32_t site)
-{
-	for (int i = 0; i < controls->wish_count; i++)
-		if (controls->wishes[i].class_id == class_id && controls->wishes[i].site == site)
-			return &controls->wishes[i];
-	return controls->wish_count < CONTROLS_WISHES ? &controls->wishes[controls->wish_count++] : NULL;
-}
-
-int controls_set_level(struct controls *controls, uint32_t class_id, uint32_t site, uint8_t level, uint64_t now_ns,
-		       controls_answered *answered, void *arg)
-{
-	struct message message = { .kind = KIND_SET_LEVEL, .set_level = { 0, class_id, site, level, controls->persist } };
-	uint32_t id = controls->next_request;
-	int err = controls_request(controls, &message, answered, arg);
-	struct wish *wish;
-
-	if (err < 0)
-		return err;
-	wish = wish_of(controls, class_id, site);
-	if (wish)
-		*wish = (struct wish){ .class_id = class_id, .site = site, .level = level, .persist = controls->persist };
-	controls->levels[class_id] = (struct level_request){ .id = id, .level = level, .sent_ns = now_ns };
-	return 0;
-}
-
-void controls_expire(struct controls *controls, uint64_t now_ns)
-{
-	for (uint32_t i = 0; i < LIMIT_CLASSES; i++)
-		if (controls->levels[i].id && now_ns - controls->levels[i].sent_ns > ANSWER_NS)
-			controls->levels[i].id = 0;
+	controls_send_wishes(controls, NULL, NULL);
+	return controls_check_wishes(controls, missing);
 }
 
 /* ---- wishes ---- */
+
+/* Finds the class of this name, or the site of the name CLASS.NAME. Returns false when the program has neither. */
+static bool resolve(const struct model *model, struct wish *wish)
+{
+	int class_id = model_class_find(model, wish->name);
+
+	if (class_id >= 0) {
+		wish->class_id = (uint32_t)class_id;
+		return true;
+	}
+	for (uint32_t i = 0; i < model_site_count(model); i++) {
+		const struct model_site *site = model_site(model, i);
+		const char *class_name = model_class(model, site->class_id)->name;
+		size_t length = strlen(class_name);
+
+		if (!strncmp(class_name, wish->name, length) && wish->name[length] == '.' &&
+		    !strcmp(site->name, wish->name + length + 1)) {
+			wish->class_id = site->class_id;
+			wish->site = site->id;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_for_all(const struct wish *wish)
+{
+	return !wish->name[0];
+}
+
+/* Whether the wish is for every class, or for something that the program has. */
+static bool is_known(const struct controls *controls, struct wish *wish)
+{
+	return is_for_all(wish) || wish->class_id != UINT32_MAX || resolve(controls->session->model, wish);
+}
+
+static int send_wish(struct controls *controls, struct wish *wish, controls_answered *answered, void *arg)
+{
+	struct message message = { .kind = KIND_SET_LEVEL,
+				   .set_level = { 0, wish->class_id, wish->site, wish->level, wish->persist } };
+	uint32_t id = controls->next_request;
+	int err;
+
+	if (is_for_all(wish))
+		message = (struct message){ .kind = KIND_ENABLE_ALL, .enable_all = { 0, wish->level, wish->persist } };
+	err = controls_request(controls, &message, answered, arg);
+	if (err < 0)
+		return err;
+	wish->state = WISH_WAITING;
+	wish->request = id;
+	wish->sent_ns = controls->now_ns;
+	wish->text[0] = '\0';
+	return 0;
+}
+
+/* The wish for this class or site, or a new one; NULL: there are too many. */
+static struct wish *wish_for(struct controls *controls, uint32_t class_id, uint32_t site_id)
+{
+	const struct model *model = controls->session->model;
+	const struct model_site *site = site_id ? model_site_by_id(model, site_id) : NULL;
+	struct wish *wish = &controls->wishes[controls->wish_count];
+
+	for (int i = 0; i < controls->wish_count; i++)
+		if (controls->wishes[i].class_id == class_id && controls->wishes[i].site == site_id)
+			return &controls->wishes[i];
+	if (controls->wish_count == CONTROLS_WISHES)
+		return NULL;
+	controls->wish_count++;
+	*wish = (struct wish){ .class_id = class_id, .site = site_id };
+	snprintf(wish->name, sizeof wish->name, "%s%s%s", model_class(model, class_id)->name, site ? "." : "",
+		 site ? site->name : "");
+	return wish;
+}
+
+int controls_set_level(struct controls *controls, uint32_t class_id, uint32_t site, uint8_t level,
+		       controls_answered *answered, void *arg)
+{
+	int count = controls->wish_count, err;
+	struct wish *wish = wish_for(controls, class_id, site), before;
+
+	if (!wish)
+		return -ENOSPC;
+	before = *wish;
+	wish->level = level;
+	wish->persist = controls->persist;
+	err = send_wish(controls, wish, answered, arg);
+	if (err < 0) {
+		*wish = before;
+		controls->wish_count = count;
+	}
+	return err;
+}
 
 static int level_of(const char *name, size_t length)
 {
@@ -204,36 +304,6 @@ int controls_wish(struct controls *controls, const char *list, struct problem *p
 	return EXIT_DONE;
 }
 
-/* Looks up a class by name, or a site as "class.name". Returns false when there is neither. */
-static bool resolve(const struct model *model, struct wish *wish)
-{
-	int class_id = model_class_find(model, wish->name);
-	const char *dot = strchr(wish->name, '.');
-
-	if (class_id >= 0) {
-		wish->class_id = (uint32_t)class_id;
-		return true;
-	}
-	for (uint32_t i = 0; dot && i < model_site_count(model); i++) {
-		const struct model_site *site = model_site(model, i);
-		const char *class_name = model_class(model, site->class_id)->name;
-
-		if (strlen(class_name) == (size_t)(dot - wish->name) &&
-		    !strncmp(class_name, wish->name, (size_t)(dot - wish->name)) && !strcmp(site->name, dot + 1)) {
-			wish->class_id = site->class_id;
-			wish->site = site->id;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Whether the wish is for every class, or for something that the program has. */
-static bool is_known(const struct controls *controls, struct wish *wish)
-{
-	return wish->class_id != UINT32_MAX || !wish->name[0] || resolve(controls->session->model, wish);
-}
-
 bool controls_check_wishes(struct controls *controls, const char **missing)
 {
 	for (int i = 0; i < controls->wish_count; i++)
@@ -244,30 +314,22 @@ bool controls_check_wishes(struct controls *controls, const char **missing)
 	return true;
 }
 
-bool controls_send_wishes(struct controls *controls, controls_answered *answered, void *arg, int *sent_count,
-			  const char **missing)
+int controls_send_wishes(struct controls *controls, controls_answered *answered, void *arg)
 {
-	bool all_known = true;
+	int count = 0;
 
 	for (int i = 0; i < controls->wish_count; i++) {
 		struct wish *wish = &controls->wishes[i];
-		struct message message;
+		int err = 0;
 
-		if (!is_known(controls, wish)) {
-			*missing = wish->name;
-			all_known = false;
+		if (wish->state == WISH_REFUSED || !is_known(controls, wish))
 			continue;
-		}
-		if (wish->class_id == UINT32_MAX)
-			message = (struct message){ .kind = KIND_ENABLE_ALL,
-						    .enable_all = { 0, wish->level, wish->persist } };
-		else
-			message = (struct message){ .kind = KIND_SET_LEVEL, .set_level = { 0, wish->class_id, wish->site,
-											    wish->level, wish->persist } };
-		if (controls_request(controls, &message, answered, arg) == 0 && sent_count)
-			++*sent_count;
+		err = send_wish(controls, wish, answered, arg);
+		if (err < 0)
+			return err;
+		count++;
 	}
-	return all_known;
+	return count;
 }
 
 void controls_no_such_class(const struct controls *controls, const char *name, struct problem *problem)
