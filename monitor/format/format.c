@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The room before the format is known, which every format's first room can take. */
+/* The room for bytes before the format is known. The first room() of every format is at least as large. */
 #define LEAD_BYTES (64 << 10)
 
 static const struct format *const formats[] = {
