@@ -52,7 +52,7 @@ extern __thread struct thread *my_thread __attribute__((tls_model("initial-exec"
 /* Returns the state of the calling thread, which is attached at the first call. NULL beyond the limits, after the
  * thread's destructor, and for a signal handler that has interrupted a slow path. */
 struct thread *thread_self(void);
-/* Sets a hook that each ending thread calls after its last event. Not locked. */
+/* Sets a hook that each ending thread calls when it has left its ring to the flusher. Not locked. */
 void thread_on_end(void (*hook)(void));
 /* Frees the state and ring of an ended thread whose ring is empty, for another thread. Locked. */
 void thread_retire(struct thread *thread);
