@@ -137,6 +137,8 @@
 /* Bytes of the stream that the live screen keeps, to look back at: minutes of a busy program, hours of a
  * quiet one. */
 #define LIMIT_TIMELINE_BYTES (64 << 20)
+/* Bytes of a recording that are read again, at most, to show an earlier moment: less than a second's work. */
+#define LIMIT_REWIND_BYTES (256 << 20)
 /* Seconds of history in the monitor's model: one hour, a point a second. */
 #define LIMIT_HISTORY_S 3600
 #endif

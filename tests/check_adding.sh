@@ -309,6 +309,7 @@ run_commands "A source"
 must_show "A source" ' live '
 run_commands "A format"
 must_show "A format" ' live '
+must_show "A format" ' replay '
 run_commands "A sink"
 must_show "A sink" ' replay '
 run_commands "A class"

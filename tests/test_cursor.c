@@ -353,6 +353,78 @@ static void a_recording_never_lags(void **state)
 	assert_true(model_link(session.model)->lag_ns == 0);
 }
 
+/* ---- several programs, and times made by an enemy ---- */
+
+/* A second program follows, whose clock stands lower: it ran on another machine, or since another start of it. */
+static void a_second_program_with_a_lower_clock_plays_behind_the_first(void **state)
+{
+	struct story second;
+
+	(void)state;
+	story.now_ns += 1000 * STORY_SECOND;
+	story_greet(&story);
+	story_ticks(&story, 10);
+	story_init(&second, 8);
+	second.hello.real_ns = story.hello.real_ns + 1100 * STORY_SECOND;
+	story_greet(&second);
+	story_ticks(&second, 20);
+	wire_raw(&story.wire, second.wire.bytes, second.wire.count);
+	write_stream();
+	open_it();
+	assert_true(replay.timeline.clock_count == 2);
+	cursor_run(&replay.cursor, replay.timeline.first_ns + 10 * STORY_SECOND);
+	assert_int_equal(model_target(session.model)->stream, 7);
+	for (int tick = 0; tick <= 20; tick++) {
+		assert_true(cursor_tick(&replay.cursor));
+		assert_int_equal(model_target(session.model)->stream, 8);
+	}
+	assert_int_equal(replay.cursor.position_ns, replay.timeline.last_ns);
+	cursor_move(&replay.cursor, -5e9);
+	assert_int_equal(model_target(session.model)->stream, 8);
+	assert_int_equal(replay.cursor.position_ns, replay.timeline.last_ns - 5 * STORY_SECOND);
+	cursor_seek(&replay.cursor, 0);
+	assert_int_equal(model_target(session.model)->stream, 7);
+	story_fini(&second);
+}
+
+static void moves_stop_at_both_ends(void **state)
+{
+	(void)state;
+	make_recording(30);
+	open_it();
+	cursor_move(&replay.cursor, -1e300);
+	assert_int_equal(replay.cursor.position_ns, replay.timeline.first_ns);
+	cursor_move(&replay.cursor, 1e300);
+	assert_int_equal(replay.cursor.position_ns, replay.timeline.last_ns);
+	assert_true(replay.cursor.is_at_end);
+	assert_false(cursor_play(&replay.cursor, UINT64_MAX));
+	cursor_seek(&replay.cursor, 0);
+	replay.cursor.is_playing = true;
+	replay.cursor.speed = 1000;
+	assert_true(cursor_play(&replay.cursor, UINT64_MAX));
+	assert_int_equal(replay.cursor.position_ns, replay.timeline.last_ns);
+}
+
+/* Times at the end of their range, and a greeting in every block. */
+static void times_made_by_an_enemy_stay_between_the_ends(void **state)
+{
+	static const uint64_t times[] = { 1, UINT64_MAX, 5, UINT64_MAX - 1, 1ull << 63, 2 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 200; i++) {
+		story.wire.stream = i;
+		wire_hello(&story.wire);
+		wire_add(&story.wire, SNAPSHOT, snapshot, .tick = i, .time_ns = times[i % 6], .real_ns = times[(i + 1) % 6]);
+		wire_close(&story.wire);
+	}
+	write_stream();
+	open_it();
+	for (int i = 0; i < 50; i++) {
+		cursor_move(&replay.cursor, i % 3 ? 1e18 : -1e19);
+		assert_in_range(replay.cursor.position_ns, replay.timeline.first_ns, replay.timeline.last_ns);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -366,6 +438,8 @@ int main(void)
 		TEST(any_way_to_a_moment_shows_the_same), TEST(far_back_in_a_long_one_the_last_hour_is_as_it_was),
 		TEST(going_back_from_the_end_plays_on), TEST(the_window_chosen_stays_when_going_back),
 		TEST(a_recording_never_lags),
+		TEST(a_second_program_with_a_lower_clock_plays_behind_the_first), TEST(moves_stop_at_both_ends),
+		TEST(times_made_by_an_enemy_stay_between_the_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include "tests/support/figures.h"
 #include "tests/support/fixture.h"
 #include "tests/support/golden.h"
+#include "tests/support/replay.h"
 #include "tests/support/story.h"
 #include "widgets/key.h"
 #include "widgets/text.h"
@@ -357,6 +358,87 @@ static void frozen_holds_the_picture_while_figures_come_in(void **state)
 	assert_string_not_equal(before, after);
 	free(before);
 	free(after);
+}
+
+static uint64_t shown_second(void) { return model_time_ns(target_model(&target)) / STORY_SECOND; }
+
+/* The screen has kept the stream since then; 20 ticks are in it. */
+static void keep_the_past(void)
+{
+	assert_int_equal(timeline_keep(&target.timeline, &target.session, LIMIT_TIMELINE_BYTES), 0);
+	story_ticks(&story, 20);
+	hear_story();
+}
+
+static void a_frozen_picture_can_be_moved_through_the_past(void **state)
+{
+	uint64_t now;
+
+	(void)state;
+	keep_the_past();
+	now = shown_second();
+	press(KEYCODE_LEFT);
+	assert_string_equal(badge(), "LIVE 1 s");       /* it is not frozen */
+	press(' ');
+	press(KEYCODE_LEFT);
+	assert_int_equal(shown_second(), now - 1);
+	press('[');
+	assert_int_equal(shown_second(), now - 11);
+	story_ticks(&story, 2);
+	hear_story();
+	assert_string_equal(badge(), "FROZEN -13 s  2 new");
+	press(KEYCODE_RIGHT);
+	assert_int_equal(shown_second(), now - 10);
+	press(KEYCODE_HOME);                    /* the past begins where it was kept from */
+	assert_int_equal(shown_second(), now - 20);
+	free(drawn(120, 40, GLYPHS_BLOCKS));
+	press(KEYCODE_END);
+	assert_string_equal(badge(), "LIVE 1 s");
+	assert_int_equal(shown_second(), now + 2);
+}
+
+static void without_a_past_a_frozen_picture_stays(void **state)
+{
+	uint64_t now = shown_second();
+
+	(void)state;
+	press(' ');
+	press(KEYCODE_LEFT);
+	said("Nothing earlier is kept.");
+	assert_int_equal(shown_second(), now);
+}
+
+static void a_recording_may_begin_at_a_frozen_picture(void **state)
+{
+	const char *path = fixture_path(&fixture, "late.telem");
+	struct problem problem = { 0 }, warning = { 0 };
+	struct session played;
+	struct replay replay;
+	uint64_t moment;
+
+	(void)state;
+	model_set_window(target.session.model, 10);     /* the recording covers it */
+	keep_the_past();
+	press(' ');
+	press('[');
+	moment = model_time_ns(target_model(&target));
+	keys_record(&screen, path);
+	assert_non_null(strstr(screen.message, "late.telem, from the moment of this picture on. R ends it."));
+	assert_int_equal(model_time_ns(target_model(&target)), moment);         /* the picture stays */
+	story_ticks(&story, 5);
+	hear_story();
+	keys_record(&screen, NULL);
+	assert_int_equal(session_init(&played, "late.telem", LIMIT_LEAD_BYTES), 0);
+	model_set_window(played.model, 10);
+	assert_int_equal(replay_open(&replay, path, &played, &problem, &warning), EXIT_DONE);
+	assert_int_equal(warning.code, EXIT_DONE);
+	assert_int_equal(replay.timeline.first_ns, moment);
+	assert_int_equal(replay.timeline.last_ns, model_time_ns(target.session.model));
+	cursor_run(&replay.cursor, UINT64_MAX);
+	assert_int_equal(model_link(played.model)->lost_blocks, 0);
+	figures_equal(figures_essence(&played, false), figures_essence(&target.session, false));
+	replay_close(&replay);
+	session_fini(&played);
 }
 
 static void frozen_survives_that_the_program_is_replaced(void **state)
@@ -1117,7 +1199,9 @@ int main(void)
 		TEST(without_typed_memory_the_kernel_counts), TEST(stale_is_more_than_3_ticks_and_a_second_without_a_byte),
 		TEST(lagging_says_by_how_much),
 		TEST(lost_keeps_the_last_picture), TEST(ended_says_whether_it_said_goodbye),
-		TEST(frozen_holds_the_picture_while_figures_come_in), TEST(frozen_survives_that_the_program_is_replaced),
+		TEST(frozen_holds_the_picture_while_figures_come_in), TEST(a_frozen_picture_can_be_moved_through_the_past),
+		TEST(without_a_past_a_frozen_picture_stays), TEST(a_recording_may_begin_at_a_frozen_picture),
+		TEST(frozen_survives_that_the_program_is_replaced),
 		TEST(names_from_the_stream_are_clean_on_every_screen), TEST(no_size_is_too_small),
 		TEST(below_40x6_plain_rows_are_left_and_then_a_letter), TEST(ascii_is_ascii),
 		TEST(the_first_row_gives_up_what_matters_least), TEST(the_first_row_never_runs_into_its_clock),

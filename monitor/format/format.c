@@ -61,8 +61,7 @@ static int begin(struct parser *parser)
 	format->gap(parser->state, parser->offset - parser->lead_count);
 	memcpy(format->room(parser->state, &room), parser->lead, parser->lead_count);
 	format->filled(parser->state, parser->lead_count);
-	free(parser->lead);
-	parser->lead = NULL;
+	parser->lead_count = 0;
 	return 0;
 }
 
@@ -93,12 +92,16 @@ bool parser_next(struct parser *parser, struct block *block)
 
 void parser_gap(struct parser *parser, uint64_t offset)
 {
+	if (parser->format) {
+		/* The bytes of a block that is not whole are skipped, and counted. */
+		parser->format->gap(parser->state, offset);
+		parser->before = parser_figures(parser);
+		parser->format->close(parser->state);
+		parser->format = NULL;
+	}
 	parser->offset = offset;
 	parser->first_count = 0;
-	if (parser->format)
-		parser->format->gap(parser->state, offset);
-	else
-		parser->lead_count = 0;
+	parser->lead_count = 0;
 }
 
 int parser_restart(struct parser *parser, uint64_t offset)
@@ -107,10 +110,15 @@ int parser_restart(struct parser *parser, uint64_t offset)
 
 	if (parser->format && !state)
 		return -ENOMEM;
-	if (parser->format)
+	if (parser->format) {
 		parser->format->close(parser->state);
+		parser->format->gap(state, offset);
+	}
 	parser->state = state;
-	parser_gap(parser, offset);
+	parser->before = (struct format_figures){ 0 };
+	parser->offset = offset;
+	parser->first_count = 0;
+	parser->lead_count = 0;
 	return 0;
 }
 
@@ -120,6 +128,8 @@ struct format_figures parser_figures(const struct parser *parser)
 
 	if (parser->format)
 		parser->format->figures(parser->state, &figures);
+	figures.skipped_bytes += parser->before.skipped_bytes;
+	figures.damaged_count += parser->before.damaged_count;
 	return figures;
 }
 

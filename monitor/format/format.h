@@ -21,6 +21,9 @@ struct format_figures {
 
 struct format {
 	const char *name;
+	/* Whether block.offset is the place of the block in the bytes that came in, so that a reader can begin there. A
+	 * format that translates is read from the beginning only. */
+	bool is_enterable;
 	/* Whether bytes that begin like these are certainly of this format. */
 	bool (*sniff)(const uint8_t *bytes, size_t count);
 	/* Begins a stream; NULL when memory is out. close() ends it. */
@@ -48,6 +51,7 @@ const struct format *format_sniff(const uint8_t *bytes, size_t count);
 struct parser {
 	const struct format *format; /* NULL until FORMAT_SNIFF_BYTES have come */
 	void *state;                 /* own; made by the format's open() */
+	struct format_figures before;        /* of the connections before this one */
 	uint8_t *lead;               /* own; the bytes that came before the format was known */
 	size_t lead_count;
 	uint8_t *given;              /* the memory that parser_room() returned last */
@@ -67,8 +71,8 @@ int parser_filled(struct parser *parser, size_t count);
 /* Returns the next whole block, followed by its CHECK, in *block, or false when more bytes are needed. The block is
  * valid until the next parser_room(). */
 bool parser_next(struct parser *parser, struct block *block);
-/* The bytes that follow do not continue those before (another connection, another place in a file); they begin at this
- * offset of the stream. */
+/* The bytes that follow do not continue those before, because the connection is another; they begin at this offset of the
+ * stream. Their format is recognized anew. */
 void parser_gap(struct parser *parser, uint64_t offset);
 /* Begins anew at an offset, with figures of 0 and the same format. Returns 0, or -ENOMEM when nothing has changed. */
 int parser_restart(struct parser *parser, uint64_t offset);

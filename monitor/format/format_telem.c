@@ -52,6 +52,6 @@ static const uint8_t *marker(const void *state)
 }
 
 const struct format format_telem = {
-	.name = "telem", .sniff = sniff, .open = open_stream, .close = free, .room = room_of, .filled = filled, .next = next,
-	.gap = gap, .figures = figures, .marker = marker,
+	.name = "telem", .is_enterable = true, .sniff = sniff, .open = open_stream, .close = free, .room = room_of,
+	.filled = filled, .next = next, .gap = gap, .figures = figures, .marker = marker,
 };

@@ -137,6 +137,16 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 	return EXIT_DONE;
 }
 
+void recorder_move(struct recorder *recorder, struct session *session)
+{
+	if (recorder->fd < 0)
+		return;
+	session_ignore(recorder->session, &recorder->observer);
+	recorder->session = session;
+	recorder->tape.session = session;
+	session_observe(session, &recorder->observer);
+}
+
 void recorder_stop(struct recorder *recorder)
 {
 	if (recorder->fd < 0)

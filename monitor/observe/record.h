@@ -30,6 +30,9 @@ void recorder_init(struct recorder *recorder);
  * status with *problem set. */
 int recorder_start(struct recorder *recorder, struct session *session, const char *path, bool force,
 		   struct problem *problem);
+/* Goes on with another session, which has heard the same stream up to the same block. Does nothing while nothing is
+ * recorded. */
+void recorder_move(struct recorder *recorder, struct session *session);
 /* Writes the end of the recording and closes its file. Does nothing while nothing is recorded. */
 void recorder_stop(struct recorder *recorder);
 static inline bool recorder_is_on(const struct recorder *recorder) { return recorder->fd >= 0; }

@@ -213,18 +213,14 @@ static void follow(struct app *app)
 		leave(app, app->problem.code);
 }
 
-/* Moves the cursor on by as much as has passed of our clock, times the speed. */
+/* A recording plays by the clock of this machine. */
 static void play(struct app *app)
 {
-	struct cursor *cursor = &app->target.cursor;
-	uint64_t now_ns = target_clock_ns();
-	double passed = (double)(now_ns - app->played_ns) * cursor->speed;
+	uint64_t now_ns = target_clock_ns(), passed_ns = now_ns - app->played_ns;
 
 	app->played_ns = now_ns;
-	if (!cursor->is_playing || cursor->is_at_end)
-		return;
-	cursor_run(cursor, cursor->position_ns + (uint64_t)passed);
-	draw_soon(app);
+	if (cursor_play(&app->target.cursor, passed_ns))
+		draw_soon(app);
 }
 
 static void on_beat(evutil_socket_t fd, short what, void *arg)

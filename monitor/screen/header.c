@@ -36,7 +36,7 @@ static void badge_of_past(const struct target *target, char *out, size_t out_byt
 	const struct model *live = target->session.model, *shown = target_model(target);
 	/* Another program at this address counts from 0. */
 	bool is_same = model_target(live)->stream == model_target(shown)->stream;
-	uint64_t fresh = model_ticks(live) - (is_same ? model_ticks(shown) : 0);
+	uint64_t fresh = model_ticks(live) - (is_same ? target->frozen_ticks : 0);
 	double age_s = is_same ? (double)(model_time_ns(live) - model_time_ns(shown)) / 1e9 : 0;
 
 	if (target_is_frozen(target))

@@ -1,6 +1,7 @@
 #include "monitor/screen/keys.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,11 +77,33 @@ static enum key_result do_previous_panel(struct screen *screen)
 	return KEYS_STAY;
 }
 
+/* Starts a recording at the moment of a frozen picture: a cursor goes from there to now with the recorder looking on, which
+ * then goes on with the live session. */
+static int record_past(struct screen *screen, const char *path, struct problem *problem)
+{
+	struct target *target = screen->target;
+	struct recorder *recorder = &screen->recorder;
+	struct cursor cursor;
+	struct session past;
+
+	if (session_init(&past, target->address.text, SIZE_MAX) < 0)
+		return problem_set(problem, EXIT_INTERNAL, "out of memory");
+	cursor_open(&cursor, &target->timeline, &past);
+	cursor_seek(&cursor, target->cursor.position_ns);
+	if (recorder_start(recorder, &past, path, screen->may_overwrite, problem) == EXIT_DONE) {
+		cursor_run(&cursor, UINT64_MAX);
+		recorder_move(recorder, &target->session);
+	}
+	session_fini(&past);
+	return problem->code;
+}
+
 void keys_record(struct screen *screen, const char *path)
 {
 	struct recorder *recorder = &screen->recorder;
 	struct session *session = &screen->target->session;
 	struct problem problem = { 0 };
+	bool is_late = target_is_frozen(screen->target) && screen->target->timeline.point_count > 0;
 
 	if (target_is_recording(screen->target)) {
 		screen_say(screen, "This is a recording already.");
@@ -92,8 +115,11 @@ void keys_record(struct screen *screen, const char *path)
 				   recorder->has_gap ? "with a gap where the disk was full" : "whole");
 	} else if (model_ticks(session->model) == 0) {
 		screen_say(screen, "Nothing to record yet: the target has not sent anything.");
-	} else if (recorder_start(recorder, session, path, screen->may_overwrite, &problem) != EXIT_DONE) {
+	} else if ((is_late ? record_past(screen, path, &problem)
+			    : recorder_start(recorder, session, path, screen->may_overwrite, &problem)) != EXIT_DONE) {
 		screen_say(screen, "%s. %s", problem.what, problem.todo);
+	} else if (is_late) {
+		screen_say(screen, "Recording into %s, from the moment of this picture on. R ends it.", recorder->path);
 	} else {
 		screen_say(screen, "Recording into %s. R ends it.", recorder->path);
 	}
@@ -218,15 +244,16 @@ static enum key_result do_suspend(struct screen *screen)
 	return KEYS_SUSPEND;
 }
 
-/* ---- replay ---- */
+/* ---- time ---- */
 
 static enum key_result seek_by(struct screen *screen, double seconds)
 {
 	struct cursor *cursor = &screen->target->cursor;
-	double at = (double)cursor->position_ns + seconds * 1e9;
 
-	cursor->is_playing = false;
-	cursor_seek(cursor, at < 0 ? 0 : (uint64_t)at);
+	if (cursor->timeline->point_count == 0)
+		screen_say(screen, "Nothing earlier is kept.");
+	else
+		cursor_move(cursor, seconds * 1e9);
 	return KEYS_STAY;
 }
 
@@ -235,7 +262,11 @@ static enum key_result do_forward(struct screen *screen) { return seek_by(screen
 static enum key_result do_far_back(struct screen *screen) { return seek_by(screen, -10); }
 static enum key_result do_far_forward(struct screen *screen) { return seek_by(screen, 10); }
 static enum key_result do_start(struct screen *screen) { return seek_by(screen, -1e9); }
-static enum key_result do_end(struct screen *screen) { return seek_by(screen, 1e9); }
+
+static enum key_result do_end(struct screen *screen)
+{
+	return target_is_frozen(screen->target) ? do_freeze(screen) : seek_by(screen, 1e9);
+}
 
 static enum key_result change_speed(struct screen *screen, double factor)
 {
@@ -258,7 +289,7 @@ static enum key_result do_go(struct screen *screen)
 
 /* ---- the table ---- */
 
-enum { ANYWHERE, LIVE_ONLY, REPLAY_ONLY };
+enum { ANYWHERE, LIVE_ONLY, REPLAY_ONLY, IN_PAST /* a recording, or a frozen picture */ };
 
 static const struct key_row {
 	int key, other;              /* other is a second key for the same, or 0 */
@@ -270,16 +301,16 @@ static const struct key_row {
 	{ 'c', 0, LIVE_ONLY, "c classes", do_classes, { "c", "+ letter: class level", true } },
 	{ ' ', 'Z', LIVE_ONLY, "space freeze", do_freeze, { "space", "freeze", true } },
 	{ ' ', 'Z', REPLAY_ONLY, "space play", do_freeze, { "space", "play, stop", true } },
-	{ KEYCODE_LEFT, 'h', REPLAY_ONLY, "\xe2\x86\x90\xe2\x86\x92 step", do_back,
+	{ KEYCODE_LEFT, 'h', IN_PAST, "\xe2\x86\x90\xe2\x86\x92 step", do_back,
 	  { "\xe2\x86\x90 \xe2\x86\x92", "a second", true } },
-	{ KEYCODE_RIGHT, 'l', REPLAY_ONLY, NULL, do_forward, { 0 } },
-	{ '[', 0, REPLAY_ONLY, "[ ] 10 steps", do_far_back, { "[ ]", "ten seconds", true } },
-	{ ']', 0, REPLAY_ONLY, NULL, do_far_forward, { 0 } },
+	{ KEYCODE_RIGHT, 'l', IN_PAST, NULL, do_forward, { 0 } },
+	{ '[', 0, IN_PAST, "[ ] 10 steps", do_far_back, { "[ ]", "ten seconds", true } },
+	{ ']', 0, IN_PAST, NULL, do_far_forward, { 0 } },
 	{ '<', 0, REPLAY_ONLY, "< > speed", do_slower, { "< >", "speed", true } },
 	{ '>', 0, REPLAY_ONLY, NULL, do_faster, { 0 } },
-	{ KEYCODE_HOME, 0, REPLAY_ONLY, "Home End", do_start, { "Home", "start (End: end)", true } },
-	{ KEYCODE_END, 0, REPLAY_ONLY, NULL, do_end, { 0 } },
-	{ ':', 0, REPLAY_ONLY, ": go to", do_go, { ":", "go to a time", true } },
+	{ KEYCODE_HOME, 0, IN_PAST, "Home End", do_start, { "Home", "start (End: end)", true } },
+	{ KEYCODE_END, 0, IN_PAST, NULL, do_end, { 0 } },
+	{ ':', 0, IN_PAST, ": go to", do_go, { ":", "go to a time", true } },
 	{ '\t', 0, ANYWHERE, "Tab panel", do_next_panel, { "Tab", "next panel", true } },
 	{ KEYCODE_BACKTAB, 0, ANYWHERE, NULL, do_previous_panel, { 0 } },
 	{ '/', KEYCODE_F0 + 4, ANYWHERE, NULL, do_filter, { "/", "filter", true } },
@@ -307,7 +338,12 @@ static const struct help_key common_keys[] = {
 
 static bool row_applies(const struct screen *screen, const struct key_row *row)
 {
-	return row->where == ANYWHERE || (row->where == REPLAY_ONLY) == target_is_recording(screen->target);
+	switch (row->where) {
+	case LIVE_ONLY: return !target_is_recording(screen->target);
+	case REPLAY_ONLY: return target_is_recording(screen->target);
+	case IN_PAST: return screen->target->cursor.timeline != NULL;
+	default: return true;
+	}
 }
 
 const struct help_key *keys_help(const struct screen *screen)
@@ -350,7 +386,8 @@ void keys_footer(const struct screen *screen, int width_cells, char *out, size_t
 		if (row->footer && panel_key_applies(row, &screen->views[screen->panel]))
 			footer_add(&footer, row->footer);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].footer && !strstr(last, rows[i].footer) && row_applies(screen, &rows[i]))
+		if (rows[i].footer && !strstr(last, rows[i].footer) && row_applies(screen, &rows[i]) &&
+		    (rows[i].where != IN_PAST || target_is_recording(screen->target)))
 			footer_add(&footer, rows[i].footer);
 	snprintf(out + footer.used, out_bytes - footer.used, "%s", last);
 }

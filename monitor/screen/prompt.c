@@ -19,7 +19,7 @@ static void go_to(struct screen *screen, const char *typed)
 {
 	struct cursor *cursor = &screen->target->cursor;
 	uint64_t first_ns = cursor->timeline->first_ns;
-	time_t first = (time_t)(model_real_ns(target_model(screen->target), first_ns) / 1000000000), wanted;
+	time_t first = (time_t)(timeline_real_ns(cursor->timeline, first_ns) / 1000000000), wanted;
 	int hour, minute, second = 0;
 	struct tm when;
 

@@ -86,23 +86,24 @@ static void clean(char *out, size_t out_bytes, const char *in)
 static void draw_timeline(const struct screen *screen, const struct canvas *canvas, int y)
 {
 	const struct cursor *cursor = &screen->target->cursor;
+	const struct timeline *timeline = cursor->timeline;
 	const struct model *model = target_model(screen->target);
-	uint64_t first_ns = cursor->timeline->first_ns, last_ns = cursor->timeline->last_ns;
-	double length = (double)(last_ns - first_ns);
-	double share = length > 0 ? (double)(cursor->position_ns - first_ns) / length : 1;
+	uint64_t mark_ns = timeline_moment(timeline, model_target(model)->stream, model_mark_ns(model));
+	double length = (double)(timeline->last_ns - timeline->first_ns);
+	double share = length > 0 ? (double)(cursor->position_ns - timeline->first_ns) / length : 1;
 	char first[UNITS_BYTES], last[UNITS_BYTES], part[64];
 	int width = canvas->width_cells - 30, at;
 
 	if (width < 10)
 		return;
-	units_clock(first, model_real_ns(model, first_ns), 0);
-	units_clock(last, model_real_ns(model, last_ns), 0);
+	units_clock(first, timeline_real_ns(timeline, timeline->first_ns), 0);
+	units_clock(last, timeline_real_ns(timeline, timeline->last_ns), 0);
 	canvas_text(canvas, 1, y, STYLE(ROLE_DIM), first);
 	canvas_fill(canvas, 11, y, STYLE(ROLE_DIM), glyph(canvas_glyphs(canvas), GLYPH_RULE), width);
 	at = (int)(share * (width - 1) + 0.5);
 	canvas_put(canvas, 11 + at, y, STYLE(ROLE_ACCENT, ATTR_BOLD), glyph(canvas_glyphs(canvas), GLYPH_NOW));
-	if (model_mark_ns(model) >= first_ns && length > 0)
-		canvas_put(canvas, 11 + (int)((double)(model_mark_ns(model) - first_ns) / length * (width - 1)), y,
+	if (mark_ns >= timeline->first_ns && mark_ns <= timeline->last_ns && length > 0)
+		canvas_put(canvas, 11 + (int)((double)(mark_ns - timeline->first_ns) / length * (width - 1)), y,
 			   STYLE(ROLE_TEXT), glyph(canvas_glyphs(canvas), GLYPH_MARK));
 	canvas_text(canvas, 12 + width, y, STYLE(ROLE_DIM), last);
 	snprintf(part, sizeof part, "%.0f %%", share * 100);

@@ -8,10 +8,18 @@ void cursor_open(struct cursor *cursor, struct timeline *timeline, struct sessio
 				   .position_ns = timeline->first_ns, .is_playing = true, .speed = 1 };
 }
 
+/* The moment of the session's latest tick; 0 before the first. */
+static uint64_t now_of(const struct cursor *cursor)
+{
+	const struct model *model = cursor->session->model;
+
+	return timeline_moment(cursor->timeline, model_target(model)->stream, model_time_ns(model));
+}
+
 void cursor_open_at(struct cursor *cursor, struct timeline *timeline, struct session *session)
 {
-	*cursor = (struct cursor){ .timeline = timeline, .session = session,
-				   .position_ns = model_time_ns(session->model), .speed = 1 };
+	*cursor = (struct cursor){ .timeline = timeline, .session = session, .speed = 1 };
+	cursor->position_ns = now_of(cursor);
 }
 
 void cursor_close(struct cursor *cursor)
@@ -19,11 +27,24 @@ void cursor_close(struct cursor *cursor)
 	*cursor = (struct cursor){ 0 };
 }
 
-/* Starts again at the point an hour before the moment; false when memory is out. */
-static bool rewind_before(struct cursor *cursor, uint64_t time_ns)
+/* Where to start, so that at the moment all of the model's history is there: at the point an hour before, but with not too
+ * many bytes between, because the user waits meanwhile. */
+static uint64_t start_for(const struct timeline *timeline, uint64_t moment_ns)
 {
 	uint64_t history_ns = (uint64_t)LIMIT_HISTORY_S * 1000000000u;
-	uint64_t offset = timeline_point_before(cursor->timeline, time_ns > history_ns ? time_ns - history_ns : 0);
+	uint64_t offset = timeline_point_before(timeline, moment_ns > history_ns ? moment_ns - history_ns : 0);
+	uint64_t end = timeline_point_before(timeline, moment_ns);
+
+	for (uint32_t i = 0; i < timeline->point_count && end - offset > LIMIT_REWIND_BYTES; i++)
+		if (timeline->points[i].offset > offset)
+			offset = timeline->points[i].offset;
+	return offset;
+}
+
+/* Starts again before the moment; false when memory is out. */
+static bool rewind_before(struct cursor *cursor, uint64_t moment_ns)
+{
+	uint64_t offset = start_for(cursor->timeline, moment_ns);
 
 	if (session_restart(cursor->session, offset) < 0)
 		return false;
@@ -71,22 +92,40 @@ static uint64_t ticks_of(const struct cursor *cursor)
 	return model_ticks(cursor->session->model);
 }
 
-bool cursor_run(struct cursor *cursor, uint64_t until_ns)
+/* Feeds until the first tick that is not before the moment; UINT64_MAX: to the last byte. */
+static void feed_until(struct cursor *cursor, uint64_t until_ns)
 {
-	uint64_t ticks;
+	const struct timeline *timeline = cursor->timeline;
 
-	if (!cursor->is_fed)
-		cursor_seek(cursor, cursor->position_ns);
-	ticks = ticks_of(cursor);
-	if (!cursor->is_fed)
-		return false;
 	do {
-		uint64_t now_ns = model_time_ns(cursor->session->model);
+		uint64_t now_ns = now_of(cursor);
 
 		if (now_ns && now_ns >= until_ns)
 			break;
 	} while (feed(cursor));
-	cursor->position_ns = until_ns < cursor->timeline->last_ns ? until_ns : cursor->timeline->last_ns;
+	cursor->position_ns = until_ns < timeline->first_ns ? timeline->first_ns
+			      : until_ns < timeline->last_ns ? until_ns : timeline->last_ns;
+}
+
+/* A cursor that was opened at a copy of a live model is fed up to where it stands before it moves. */
+static bool is_ready(struct cursor *cursor)
+{
+	if (cursor->is_fed)
+		return true;
+	if (!rewind_before(cursor, cursor->position_ns))
+		return false;
+	feed_until(cursor, cursor->position_ns);
+	return true;
+}
+
+bool cursor_run(struct cursor *cursor, uint64_t until_ns)
+{
+	uint64_t ticks;
+
+	if (!is_ready(cursor))
+		return false;
+	ticks = ticks_of(cursor);
+	feed_until(cursor, until_ns);
 	return ticks_of(cursor) != ticks;
 }
 
@@ -94,23 +133,49 @@ bool cursor_tick(struct cursor *cursor)
 {
 	uint64_t ticks;
 
-	if (!cursor->is_fed)
-		cursor_seek(cursor, cursor->position_ns);
+	if (!is_ready(cursor))
+		return false;
 	ticks = ticks_of(cursor);
 	while (ticks_of(cursor) == ticks)
 		if (!feed(cursor))
 			return false;
-	cursor->position_ns = model_time_ns(cursor->session->model);
+	cursor->position_ns = now_of(cursor);
 	return true;
 }
 
-void cursor_seek(struct cursor *cursor, uint64_t time_ns)
+void cursor_seek(struct cursor *cursor, uint64_t moment_ns)
 {
 	const struct timeline *timeline = cursor->timeline;
 
-	if (time_ns < timeline->first_ns)
-		time_ns = timeline->first_ns;
-	if ((time_ns < cursor->position_ns || !cursor->is_fed) && !rewind_before(cursor, time_ns))
+	if (moment_ns < timeline->first_ns)
+		moment_ns = timeline->first_ns;
+	if ((moment_ns < cursor->position_ns || !cursor->is_fed) && !rewind_before(cursor, moment_ns))
 		return;
-	cursor_run(cursor, time_ns < timeline->last_ns ? time_ns : UINT64_MAX);
+	feed_until(cursor, moment_ns < timeline->last_ns ? moment_ns : UINT64_MAX);
+}
+
+/* The moment that lies so many ns from where the cursor stands; UINT64_MAX: behind the last tick. */
+static uint64_t moment_from(const struct cursor *cursor, double delta_ns)
+{
+	const struct timeline *timeline = cursor->timeline;
+
+	if (delta_ns < 0)
+		return -delta_ns < (double)(cursor->position_ns - timeline->first_ns)
+		       ? cursor->position_ns - (uint64_t)-delta_ns : timeline->first_ns;
+	return delta_ns < (double)(timeline->last_ns - cursor->position_ns) ? cursor->position_ns + (uint64_t)delta_ns
+									  : UINT64_MAX;
+}
+
+void cursor_move(struct cursor *cursor, double delta_ns)
+{
+	cursor->is_playing = false;
+	cursor_seek(cursor, moment_from(cursor, delta_ns));
+}
+
+bool cursor_play(struct cursor *cursor, uint64_t passed_ns)
+{
+	if (!cursor->is_playing || cursor->is_at_end)
+		return false;
+	cursor_run(cursor, moment_from(cursor, (double)passed_ns * cursor->speed));
+	return true;
 }

@@ -1,7 +1,8 @@
 /* cursor.h -- a place on a timeline, with a session whose model is what the program was at that moment.
  *
  * Going forward feeds the session. Going back starts again at the point an hour before, as far as the model's history
- * reaches, so that a moment looks as it did live. A cursor on a recording can also play, by a clock of its own. */
+ * reaches and as far as LIMIT_REWIND_BYTES allow, so that a moment looks as it did live. A cursor can also play, by a clock
+ * that its caller reads. */
 #ifndef TELEM_MONITOR_SESSION_CURSOR_H
 #define TELEM_MONITOR_SESSION_CURSOR_H
 
@@ -32,5 +33,9 @@ bool cursor_run(struct cursor *cursor, uint64_t until_ns);
 /* Goes forward by one tick; false at the end. */
 bool cursor_tick(struct cursor *cursor);
 /* Goes to a moment, forward or back; from the last tick on, that is the last byte. */
-void cursor_seek(struct cursor *cursor, uint64_t time_ns);
+void cursor_seek(struct cursor *cursor, uint64_t moment_ns);
+/* Stops playing, and goes so many ns forward, or back when negative. */
+void cursor_move(struct cursor *cursor, double delta_ns);
+/* Goes forward by so many ns, times the speed, if the cursor plays; returns whether it does. */
+bool cursor_play(struct cursor *cursor, uint64_t passed_ns);
 #endif

@@ -81,7 +81,7 @@ static void write_point(struct tape *tape)
 	encoder_init(&point.encoder, point.bytes, BLOCK_ROOM);
 	model_write(model, emit, &point);
 	seal(&point);
-	if (!point.is_kept)
+	if (!point.is_kept || tape->recording.index_count == 0)
 		return;
 	tape->point_bytes = tape->recording.offset - tape->recording.index_offset;
 	tape->whole = tape->recording;
@@ -107,7 +107,10 @@ static bool write_end(struct tape *tape)
 	if (tape->recording.index_count == 0)
 		return false;
 	recording_end(&tape->recording, end, parser_marker(&tape->session->parser), tape->session->last_number);
-	return put(tape, end, sizeof end);
+	if (!put(tape, end, sizeof end))
+		return false;
+	tape->whole = tape->recording;
+	return true;
 }
 
 void tape_block(struct tape *tape, const struct block *block)

@@ -30,6 +30,7 @@ void tape_init(struct tape *tape, const struct session *session, bool (*keep)(vo
 /* Writes a block, for an observer's on_block: nothing before the first point, which needs a model that stands between two
  * ticks. A block of NULL is a cut of the stream, behind which a reader begins anew. */
 void tape_block(struct tape *tape, const struct block *block);
-/* Ends the tape, which holds at least one point then. Returns whether its end was kept. */
+/* Ends the tape, after writing a point if there is none yet. Returns whether its end was kept, which is not so when the
+ * model has not heard of a program. */
 bool tape_end(struct tape *tape);
 #endif

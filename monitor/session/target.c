@@ -194,6 +194,7 @@ int target_freeze(struct target *target)
 	}
 	model_free(target->past.model);
 	target->past.model = model;
+	target->frozen_ticks = model_ticks(model);
 	cursor_open_at(&target->cursor, &target->timeline, &target->past);
 	return 0;
 }

@@ -40,6 +40,7 @@ struct target {
 	struct timeline timeline;    /* a recording, or what is kept of a live stream */
 	struct cursor cursor;        /* where the user looks; closed: at what comes in now */
 	struct session past;         /* what the cursor shows of a live program */
+	uint64_t frozen_ticks;       /* how many ticks the live model had when the picture was frozen */
 	bool is_open;                /* connected */
 	bool is_attached;            /* on this connection we have said who we are and what we want */
 	bool has_session;

@@ -22,6 +22,68 @@ bool timeline_add_point(struct timeline *timeline, uint64_t offset, uint64_t tim
 	return true;
 }
 
+/* ---- its clock ---- */
+
+/* The clock of a stream; the last one for a stream that has none, NULL when there is none at all. */
+static const struct timeline_clock *clock_of(const struct timeline *timeline, uint64_t stream)
+{
+	const struct timeline_clock *clock = NULL;
+
+	for (uint32_t i = 0; i < timeline->clock_count; i++) {
+		clock = &timeline->clocks[i];
+		if (clock->stream == stream)
+			break;
+	}
+	return clock;
+}
+
+uint64_t timeline_moment(const struct timeline *timeline, uint64_t stream, uint64_t time_ns)
+{
+	const struct timeline_clock *clock = clock_of(timeline, stream);
+
+	return time_ns == 0 || !clock ? time_ns : time_ns + clock->shift_ns;
+}
+
+int64_t timeline_real_ns(const struct timeline *timeline, uint64_t moment_ns)
+{
+	const struct timeline_clock *clock = timeline->clocks;
+
+	/* The last program that had begun by then. */
+	for (uint32_t i = 1; i < timeline->clock_count; i++)
+		if (timeline->clocks[i].mono_ns + timeline->clocks[i].shift_ns <= moment_ns)
+			clock = &timeline->clocks[i];
+	return (int64_t)(clock->real_ns + (moment_ns - clock->shift_ns - clock->mono_ns));
+}
+
+void timeline_greeting(struct timeline *timeline, uint64_t stream, uint64_t mono_ns, uint64_t real_ns)
+{
+	struct timeline_clock *clock = &timeline->clocks[timeline->clock_count];
+	const struct timeline_clock *known = clock_of(timeline, stream);
+	uint64_t last_real_ns, passed_ns;
+
+	if ((known && known->stream == stream) || timeline->clock_count == TIMELINE_CLOCKS)
+		return;
+	*clock = (struct timeline_clock){ .stream = stream, .mono_ns = mono_ns, .real_ns = real_ns };
+	if (timeline->clock_count > 0) {
+		last_real_ns = (uint64_t)timeline_real_ns(timeline, timeline->last_ns);
+		passed_ns = real_ns > last_real_ns ? real_ns - last_real_ns : 0;
+		clock->shift_ns = timeline->last_ns + passed_ns - mono_ns;
+	}
+	timeline->clock_count++;
+}
+
+void timeline_tick(struct timeline *timeline, uint64_t stream, uint64_t time_ns)
+{
+	uint64_t moment_ns = timeline_moment(timeline, stream, time_ns);
+
+	if (timeline->first_ns == 0)
+		timeline->first_ns = moment_ns;
+	if (moment_ns > timeline->last_ns)
+		timeline->last_ns = moment_ns;
+}
+
+/* ---- points ---- */
+
 uint64_t timeline_point_before(const struct timeline *timeline, uint64_t time_ns)
 {
 	uint64_t offset = timeline->start;
@@ -80,22 +142,33 @@ static void on_block(void *arg, const struct block *block)
 	if (timeline->tape.recording.index_count == points)
 		return;
 	/* Without memory for one more point, the blocks behind it are reached from the point before it. */
-	timeline_add_point(timeline, timeline->tape.recording.index_offset, timeline->tape.recording.index_ns);
+	timeline_add_point(timeline, timeline->tape.recording.index_offset, timeline->last_ns);
 	if (timeline->point_count == 1) {
 		timeline->start = timeline->points[0].offset;
 		timeline->first_ns = timeline->points[0].time_ns;
 	}
 }
 
+static void on_message(void *arg, const struct message *message)
+{
+	const struct message_hello *hello = &message->hello;
+
+	if (message->kind == KIND_HELLO)
+		timeline_greeting(arg, hello->stream, hello->mono_ns, hello->real_ns);
+}
+
 static void on_tick(void *arg)
 {
 	struct timeline *timeline = arg;
+	const struct model *model = timeline->session->model;
 
-	timeline->last_ns = model_time_ns(timeline->session->model);
+	timeline_tick(timeline, model_target(model)->stream, model_time_ns(model));
 }
 
 int timeline_keep(struct timeline *timeline, struct session *session, size_t bytes_max)
 {
+	const struct model_target *target = model_target(session->model);
+
 	assert(bytes_max >= LIMIT_BLOCK_BYTES);
 	*timeline = (struct timeline){ .bytes_max = bytes_max };
 	/* The kernel gives the pages when they are written first, so a quiet program's past costs little. */
@@ -104,7 +177,13 @@ int timeline_keep(struct timeline *timeline, struct session *session, size_t byt
 		return -ENOMEM;
 	timeline->session = session;
 	tape_init(&timeline->tape, session, keep, timeline);
-	timeline->observer = (struct observer){ .on_block = on_block, .on_tick = on_tick, .arg = timeline };
+	/* What the session has heard before is in the first point. */
+	if (target->is_known) {
+		timeline_greeting(timeline, target->stream, target->mono_ns, target->real_ns);
+		on_tick(timeline);
+	}
+	timeline->observer = (struct observer){ .on_block = on_block, .on_message = on_message, .on_tick = on_tick,
+					     .arg = timeline };
 	session_observe(session, &timeline->observer);
 	return 0;
 }

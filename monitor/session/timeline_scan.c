@@ -12,7 +12,7 @@ struct scan {
 	struct timeline *timeline;
 	struct parser parser;
 	struct decoder *decoder;
-	uint64_t mono_ns, real_ns;           /* of HELLO: they tell wall time */
+	uint64_t stream;                     /* of the latest HELLO */
 	uint64_t damaged_from_ns, damaged_to_ns;     /* the ticks around all damage; damaged_to_ns 0: none behind it yet */
 	struct problem *problem;
 };
@@ -22,17 +22,16 @@ static void scan_message(struct scan *scan, const struct block *block, const str
 	struct timeline *timeline = scan->timeline;
 
 	if (message->kind == KIND_HELLO) {
-		scan->mono_ns = message->hello.mono_ns;
-		scan->real_ns = message->hello.real_ns;
+		scan->stream = message->hello.stream;
+		timeline_greeting(timeline, message->hello.stream, message->hello.mono_ns, message->hello.real_ns);
 		if (timeline->point_count == 0)
 			session_check_version(&message->hello, scan->problem);
 		/* HELLO opens a point, in the first block and wherever else a reader can enter. */
-		timeline_add_point(timeline, block->offset, timeline->last_ns);
+		if (timeline->point_count == 0 || scan->parser.format->is_enterable)
+			timeline_add_point(timeline, scan->parser.format->is_enterable ? block->offset : 0,
+					   timeline->last_ns);
 	} else if (message->kind == KIND_SNAPSHOT) {
-		if (timeline->first_ns == 0)
-			timeline->first_ns = message->snapshot.time_ns;
-		if (message->snapshot.time_ns > timeline->last_ns)
-			timeline->last_ns = message->snapshot.time_ns;
+		timeline_tick(timeline, scan->stream, message->snapshot.time_ns);
 		if (scan->damaged_to_ns == 0)
 			scan->damaged_to_ns = timeline->last_ns;
 	} else if (message->kind == KIND_END) {
@@ -49,7 +48,7 @@ static void scan_block(struct scan *scan, const struct block *block)
 
 	if (block->skipped_bytes) {
 		if (timeline->damaged_bytes == 0) {
-			timeline->damaged_at = block->offset - block->skipped_bytes;
+			timeline->damaged_at = timeline->whole_bytes;
 			scan->damaged_from_ns = timeline->last_ns;
 		}
 		scan->damaged_to_ns = 0;
@@ -61,7 +60,8 @@ static void scan_block(struct scan *scan, const struct block *block)
 		scan_message(scan, block, &message);
 		message.kind = KIND_CHECK;      /* after an error the message is the one before */
 	}
-	timeline->whole_bytes = block->offset + block->byte_count + CHECK_BYTES;
+	timeline->whole_bytes = scan->parser.format->is_enterable ? block->offset + block->byte_count + CHECK_BYTES
+								   : scan->parser.offset;
 }
 
 /* 0 or a negative errno. */
@@ -99,9 +99,9 @@ static void thousands(char *out, size_t out_bytes, uint64_t number)
 	out[used] = '\0';
 }
 
-static void clock_of(char out[UNITS_BYTES], const struct scan *scan, uint64_t time_ns)
+static void clock_text(char out[UNITS_BYTES], const struct timeline *timeline, uint64_t moment_ns)
 {
-	units_clock(out, (int64_t)(scan->real_ns + (time_ns - scan->mono_ns)), 0);
+	units_clock(out, timeline_real_ns(timeline, moment_ns), 0);
 }
 
 static void warn(const struct timeline *timeline, const struct scan *scan, struct problem *warning)
@@ -109,10 +109,10 @@ static void warn(const struct timeline *timeline, const struct scan *scan, struc
 	const char *path = timeline->file->address.path;
 	char at[32], bytes[32], when[UNITS_BYTES], from[UNITS_BYTES], to[UNITS_BYTES];
 
-	clock_of(when, scan, timeline->last_ns);
+	clock_text(when, timeline, timeline->last_ns);
 	if (timeline->damaged_bytes) {
-		clock_of(from, scan, scan->damaged_from_ns ? scan->damaged_from_ns : timeline->first_ns);
-		clock_of(to, scan, scan->damaged_to_ns ? scan->damaged_to_ns : timeline->last_ns);
+		clock_text(from, timeline, scan->damaged_from_ns ? scan->damaged_from_ns : timeline->first_ns);
+		clock_text(to, timeline, scan->damaged_to_ns ? scan->damaged_to_ns : timeline->last_ns);
 		thousands(at, sizeof at, timeline->damaged_at);
 		thousands(bytes, sizeof bytes, timeline->damaged_bytes);
 		problem_set(warning, EXIT_RECORDING,
