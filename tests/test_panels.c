@@ -909,7 +909,7 @@ static void books_that_do_not_balance_say_by_how_much(void **state)
 	(void)state;
 	tell_hello(model);
 	tell_class(model, SQL, "sql", LEVEL_ALL);
-	check_shows(&panel_link, model, 80, 20, "none told yet");
+	check_shows(&panel_link, model, 80, 20, "none sent yet");
 	APPLY(model, BOOKS, books, .tick = 1, .task = TASK_ALL, .rows = { rows, 4 });
 	check_shows(&panel_link, model, 100, 20, "NOT balanced, by 5 events");
 	check_shows(&panel_link, busy, 100, 20, "   balanced");
@@ -926,7 +926,7 @@ static void frames_have_their_span_before_one_is_told(void **state)
 	snprintf(view.filter, sizeof view.filter, "idle");
 	check_shows(&panel_frames, looping, 120, 20,
 		    "0 /s        –        –        –       –     –        –        –      –     –");
-	check_shows(&panel_frames, looping, 120, 20, "None was told of by itself yet");
+	check_shows(&panel_frames, looping, 120, 20, "No single frame was sent yet");
 	view.filter[0] = '\0';
 	tell_class(model, CLASS_FRAME, "frame", LEVEL_OFF);
 	APPLY(model, SITE, site, .id = LOOP, .class_id = CLASS_FRAME, .kind = SITE_SPAN, .detail = SPAN_IS_FRAME,
@@ -957,14 +957,14 @@ static void frames_that_were_not_told_are_counted(void **state)
 {
 	(void)state;
 	snprintf(view.filter, sizeof view.filter, "audio");
-	check_shows(&panel_frames, looping, 80, 20, "8,982 seen, 17 not told");
+	check_shows(&panel_frames, looping, 80, 20, "8,982 seen, 17 not sent");
 	check_shows(&panel_frames, looping, 80, 20, "broken by none of 8,982 frames");
 	check_shows_not(&panel_frames, looping, 80, 20, "─ budget ");
 	/* A narrow panel shows only this count. */
-	check_shows(&panel_frames, looping, 30, 20, " 17 not told ─");
+	check_shows(&panel_frames, looping, 30, 20, " 17 not sent ─");
 	view.filter[0] = '\0';
 	snprintf(view.filter, sizeof view.filter, "main");
-	check_shows_not(&panel_frames, looping, 80, 20, "not told");
+	check_shows_not(&panel_frames, looping, 80, 20, "not sent");
 }
 
 static void a_frame_opens_its_span_in_latency(void **state)

@@ -486,7 +486,7 @@ static void a_file_that_is_being_recorded_into_is_not_taken_even_so(void **state
 	before = file_bytes();
 	assert_true(before > 0);
 	assert_int_equal(recorder_start(&other, &played, path, true, &problem), EXIT_INTERNAL);
-	assert_non_null(strstr(problem.what, "another program is recording into it"));
+	assert_non_null(strstr(problem.what, "it is being read, or another program is recording into it"));
 	assert_int_equal(file_bytes(), before);
 	problem.code = EXIT_DONE;
 	tick_on(2);

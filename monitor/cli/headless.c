@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "monitor/cli/output.h"
+#include "monitor/session/clock.h"
 #include "widgets/text.h"
 
 void headless_over(struct headless *headless, int code)
@@ -116,7 +117,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	struct headless *headless = arg;
 
 	(void)fd, (void)what;
-	controls_clock(&headless->target.controls, target_clock_ns());
+	controls_clock(&headless->target.controls, clock_mono_ns());
 }
 
 static void walk_recording(struct headless *headless)

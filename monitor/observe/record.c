@@ -119,7 +119,10 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 	if (flock(recorder->fd, LOCK_EX | LOCK_NB) < 0) {
 		close(recorder->fd);
 		recorder->fd = -1;
-		return problem_set(problem, EXIT_INTERNAL, "%s: another program is recording into it", recorder->path);
+		problem_set(problem, EXIT_INTERNAL, "%s: it is being read, or another program is recording into it",
+			    recorder->path);
+		problem_todo(problem, "Choose another name.");
+		return problem->code;
 	}
 	/* The file is emptied only now, because another process may have been recording into it. EINVAL comes from a
 	 * pipe or a device, which has no length. */

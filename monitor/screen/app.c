@@ -13,6 +13,7 @@
 #include "monitor/screen/keys.h"
 #include "monitor/screen/picker.h"
 #include "monitor/screen/screen.h"
+#include "monitor/session/clock.h"
 #include "monitor/session/target.h"
 #include "widgets/canvas_curses.h"
 #include "widgets/key.h"
@@ -56,13 +57,13 @@ static void draw(struct app *app)
 	struct canvas canvas = canvas_curses_canvas();
 
 	app->is_frame_due = false;
-	app->drawn_ns = target_clock_ns();
+	app->drawn_ns = clock_mono_ns();
 	if (app->is_picking) {
 		picker_draw(&app->picker, &canvas);
 		canvas_curses_cursor(0, app->picker.cursor_y);
 	} else {
 		app->screen.now_ns = app->drawn_ns;
-		app->screen.real_ns = (int64_t)target_real_ns();
+		app->screen.real_ns = (int64_t)clock_real_ns();
 		controls_clock(&app->target.controls, app->drawn_ns);
 		controls_name_classes(&app->target.controls);
 		screen_draw(&app->screen, &canvas);
@@ -73,7 +74,7 @@ static void draw(struct app *app)
 
 static void draw_soon(struct app *app)
 {
-	uint64_t since_ms = (target_clock_ns() - app->drawn_ns) / 1000000;
+	uint64_t since_ms = (clock_mono_ns() - app->drawn_ns) / 1000000;
 	struct timeval after = { 0, 0 };
 
 	if (app->is_frame_due || !app->has_terminal)
@@ -134,7 +135,7 @@ static void start_recording(struct app *app)
 
 	target->cursor.speed = app->options->speed;
 	cursor_seek(&target->cursor, target->timeline.first_ns + app->options->at_ns);
-	app->played_ns = target_clock_ns();
+	app->played_ns = clock_mono_ns();
 	if (target->warning.code)
 		screen_say(&app->screen, "%s. %s", target->warning.what, target->warning.todo);
 }
@@ -155,8 +156,8 @@ static int open_target(struct app *app, const struct address *address)
 	app->has_target = true;
 	screen_init(&app->screen, &app->target);
 	app->screen.may_overwrite = options->force;
-	app->screen.now_ns = target_clock_ns();
-	app->screen.real_ns = (int64_t)target_real_ns();
+	app->screen.now_ns = clock_mono_ns();
+	app->screen.real_ns = (int64_t)clock_real_ns();
 	for (int i = 0; panels[i]; i++)
 		if (panels[i]->digit == '0' + options->panel)
 			app->screen.panel = i;
@@ -183,7 +184,7 @@ static void look_for_return(struct app *app)
 	const struct address *address = &app->target.address;
 	struct controls *controls = &app->target.controls;
 	static struct found found[PICKER_MAX];
-	uint64_t ended_ns = target_clock_ns() - app->target.lost_ns;
+	uint64_t ended_ns = clock_mono_ns() - app->target.lost_ns;
 	int count;
 
 	if (controls->back_pid || app->target.source.state != SOURCE_ENDED || !address->pid || !address->program[0])
@@ -216,7 +217,7 @@ static void follow(struct app *app)
 /* A recording plays by the clock of this machine. */
 static void play(struct app *app)
 {
-	uint64_t now_ns = target_clock_ns(), passed_ns = now_ns - app->played_ns;
+	uint64_t now_ns = clock_mono_ns(), passed_ns = now_ns - app->played_ns;
 
 	app->played_ns = now_ns;
 	if (cursor_play(&app->target.cursor, passed_ns))
@@ -279,7 +280,7 @@ static void on_keys(evutil_socket_t fd, short what, void *arg)
 		} else if (app->is_picking) {
 			pick_key(app, key);
 		} else {
-			app->screen.now_ns = target_clock_ns();
+			app->screen.now_ns = clock_mono_ns();
 			controls_clock(&app->target.controls, app->screen.now_ns);
 			switch (keys_press(&app->screen, key)) {
 			case KEYS_STAY: break;

@@ -1,18 +1,8 @@
 #include "monitor/session/target.h"
 
 #include <errno.h>
-#include <time.h>
 
-static uint64_t clock_of(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t target_clock_ns(void) { return clock_of(CLOCK_MONOTONIC); }
-uint64_t target_real_ns(void) { return clock_of(CLOCK_REALTIME); }
+#include "monitor/session/clock.h"
 
 /* ---- a live stream ---- */
 
@@ -42,8 +32,8 @@ static void filled(void *arg, size_t count)
 	struct target *target = arg;
 	uint32_t answers = target->controls.answer_count;
 
-	target->last_bytes_ns = target->controls.now_ns = target_clock_ns();
-	session_filled(&target->session, count, target_real_ns());
+	target->last_bytes_ns = target->controls.now_ns = clock_mono_ns();
+	session_filled(&target->session, count, clock_real_ns());
 	if (target->session.is_foreign) {
 		target->problem = target->session.problem;
 		source_lost(&target->source, true);
@@ -70,7 +60,7 @@ static void ask_for_greeting(struct target *target)
 
 static void lost(struct target *target, enum source_state state)
 {
-	target->lost_ns = target_clock_ns();
+	target->lost_ns = clock_mono_ns();
 	controls_lost(&target->controls);
 	if (state == SOURCE_ENDED)
 		session_end(&target->session, target->source.kind->ends ? EXIT_RECORDING : EXIT_CONNECTION);
@@ -88,7 +78,7 @@ static void changed(void *arg, enum source_state state)
 	target->is_open = state == SOURCE_OPEN;
 	if (target->is_open) {
 		target->is_attached = false;
-		target->opened_ns = target->last_bytes_ns = target->controls.now_ns = target_clock_ns();
+		target->opened_ns = target->last_bytes_ns = target->controls.now_ns = clock_mono_ns();
 		ask_for_greeting(target);
 	} else if (was_open) {
 		lost(target, state);
@@ -145,7 +135,7 @@ int target_open(struct target *target, struct event_base *base, const struct tar
 	target->controls.is_read_only = config->is_read_only;
 	target->controls.persist = config->persist;
 	target->controls.interval_ns = config->interval_ns;
-	target->opened_ns = target->last_bytes_ns = target->controls.now_ns = target_clock_ns();
+	target->opened_ns = target->last_bytes_ns = target->controls.now_ns = clock_mono_ns();
 	err = config->levels ? controls_wish(&target->controls, config->levels, &target->problem) : EXIT_DONE;
 	if (err == EXIT_DONE)
 		err = open_source(target, base);

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <event2/event.h>
 
 #include "monitor/session/controls.h"
 #include "monitor/session/cursor.h"
@@ -14,6 +13,8 @@
 #include "monitor/session/timeline.h"
 #include "monitor/source/address.h"
 #include "monitor/source/source.h"
+
+struct event_base;
 
 struct target_config {
 	uint64_t interval_ns;        /* how often ticks shall come */
@@ -25,10 +26,6 @@ struct target_config {
 	int timeout_s;               /* for a first connection */
 	size_t past_bytes;           /* so many bytes of the stream are kept to look back at; 0: none */
 };
-
-/* The wall clock and the monotonic clock of this machine. */
-uint64_t target_real_ns(void);
-uint64_t target_clock_ns(void);
 
 struct target {
 	struct target_config config;

@@ -31,9 +31,9 @@ static void drop_events(struct source *source)
 {
 	if (source->readable)
 		event_free(source->readable);
-	if (source->writable)
-		event_free(source->writable);
-	source->readable = source->writable = NULL;
+	if (source->pending)
+		event_free(source->pending);
+	source->readable = source->pending = NULL;
 }
 
 static void close_fd(int *fd)

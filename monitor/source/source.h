@@ -37,7 +37,8 @@ struct source {
 	struct address address;
 	struct source_user user;
 	struct event_base *base;
-	struct event *readable, *writable, *timer;
+	struct event *readable, *timer;
+	struct event *pending;       /* a connection that is being made, or waited for */
 	enum source_state state;
 	int fd, listen_fd, control_fd;
 	unsigned tries;              /* since the connection was lost */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,6 +64,8 @@ static int open_file(struct source *source)
 		problem_todo(&source->problem, "Give the path of a recording.");
 		return source->problem.code;
 	}
+	/* A recorder does not empty a file that is read. When a recorder holds the lock, the file is read all the same. */
+	flock(source->fd, LOCK_SH | LOCK_NB);
 	source->byte_count = (uint64_t)st.st_size;
 	source->state = SOURCE_OPEN;
 	return EXIT_DONE;

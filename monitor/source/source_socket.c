@@ -114,8 +114,8 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
 	socklen_t length = sizeof(int);
 	int err = 0;
 
-	event_free(source->writable);
-	source->writable = NULL;
+	event_free(source->pending);
+	source->pending = NULL;
 	if (what & EV_TIMEOUT)
 		err = ETIMEDOUT;
 	else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &length) < 0)
@@ -154,8 +154,8 @@ static int connect_to(struct source *source, const struct sockaddr *address, soc
 		return fail(source, err);
 	}
 	source->fd = fd;
-	source->writable = event_new(source->base, fd, EV_WRITE, on_connected, source);
-	event_add(source->writable, &timeout);
+	source->pending = event_new(source->base, fd, EV_WRITE, on_connected, source);
+	event_add(source->pending, &timeout);
 	return EXIT_DONE;
 }
 
@@ -233,10 +233,10 @@ static void on_call(evutil_socket_t fd, short what, void *arg)
 
 static int listen_again(struct source *source)
 {
-	if (source->writable)
-		event_free(source->writable);
-	source->writable = event_new(source->base, source->listen_fd, EV_READ | EV_PERSIST, on_call, source);
-	event_add(source->writable, NULL);
+	if (source->pending)
+		event_free(source->pending);
+	source->pending = event_new(source->base, source->listen_fd, EV_READ | EV_PERSIST, on_call, source);
+	event_add(source->pending, NULL);
 	return EXIT_DONE;
 }
 

@@ -159,6 +159,7 @@ static void files_are_not_overwritten_without_force(void **state)
 	struct proc *demo = demo_start(*state, .args = fast);
 	struct term *term;
 	struct said said;
+	off_t bytes;
 	char *kept;
 
 	fixture_write(path, "precious", 8);
@@ -175,6 +176,13 @@ static void files_are_not_overwritten_without_force(void **state)
 	said = telemtop("record", "-d", "0.1", "-o", path, "--force", "--for", "300ms", pid_of(demo));
 	assert_code(said, 0);
 	assert_code(telemtop("lines", path), 0);
+	/* A recording that is read is not emptied, whoever asks. */
+	bytes = size_of(path);
+	said = telemtop("record", "-o", path, "--force", path);
+	assert_code(said, 10);
+	assert_string_equal(said.err, fmt("telemtop: %s: it is being read, or another program is recording into it\n"
+					  "  Choose another name.\n", path));
+	assert_int_equal(size_of(path), bytes);
 	/* The program does not overwrite the file either. */
 	demo = demo_start(*state, .telem = fmt("sink=file:%s", path));
 	proc_wait_text(demo, PROC_ERR, "File exists", MS);

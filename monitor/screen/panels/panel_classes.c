@@ -12,7 +12,7 @@
 enum { SORT_ORDER, SORT_EVENTS, SORT_COST, SORT_DROPPED, SORT_NAME, SORT_COUNT };
 enum { SITE_SORT_RATE, SITE_SORT_EVENTS, SITE_SORT_LEVEL, SITE_SORT_NAME, SITE_SORT_COUNT };
 
-#define ANSWER_NS 2000000000u        /* a request that waits longer reads "no answer" */
+#define LATE_NS 2000000000u          /* a request that waits longer reads "no answer" */
 
 static const char *const sorts[SORT_COUNT] = { "order", "events", "cost", "dropped", "name" };
 static const char *const site_sorts[SITE_SORT_COUNT] = { "rate", "streamed", "level", "name" };
@@ -86,7 +86,7 @@ static void level_cell(const struct class_table *table, uint32_t id, char *out, 
 	uint8_t level = model_class(table->model, id)->level;
 
 	if (request && request->is_waiting) {
-		bool is_late = waited_ns(table->view, request) >= ANSWER_NS;
+		bool is_late = waited_ns(table->view, request) >= LATE_NS;
 
 		*style = STYLE(ROLE_WARN, ATTR_BOLD);
 		if (is_late)

@@ -341,16 +341,16 @@ static void draw_chosen(const struct model *model, const struct model_site *site
 	if (!frame) {
 		title_draw(canvas, name, NULL, NULL);
 		text_wrap(canvas, 1, 1, STYLE(ROLE_DIM),
-			  "None was told of by itself yet: budget, heap, log lines and bars come with the "
-			  "first. The target tells them while somebody inspects frames.");
+			  "No single frame was sent yet: budget, heap, log lines and bars come with the "
+			  "first. The target sends them while a viewer inspects frames.");
 		return;
 	}
 	digits_text(seen, frame->seen);
 	digits_text(missed, frame->missed);
 	snprintf(longer, sizeof longer, "%s seen", seen);
 	if (frame->missed > 0) {
-		snprintf(longer, sizeof longer, "%s seen, %s not told", seen, missed);
-		snprintf(shorter, sizeof shorter, "%s not told", missed);
+		snprintf(longer, sizeof longer, "%s seen, %s not sent", seen, missed);
+		snprintf(shorter, sizeof shorter, "%s not sent", missed);
 	}
 	title_draw(canvas, name, longer, shorter);
 	y = line_budget(model, frame, y, canvas);

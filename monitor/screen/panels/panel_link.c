@@ -133,7 +133,7 @@ static void line_books(struct page *page, const struct model_link *link)
 	uint64_t gone = link->taken + link->dropped;
 
 	if (!link->has_books) {
-		page_line(page, "books", STYLE(ROLE_DIM), "–  none told yet");
+		page_line(page, "books", STYLE(ROLE_DIM), "–  none sent yet");
 		return;
 	}
 	digits_text(emitted, link->emitted);
