@@ -56,19 +56,18 @@ static const char *nothing_yet(const struct screen *screen, char *out, size_t ou
 	const struct target *target = screen->target;
 	const struct model *model = target_model(screen->target);
 	double waited_s = (double)(screen->now_ns - target->opened_ns) / 1e9;
-	const char *where = target->address.path[0] ? target->address.path : target->address.text;
+	const struct source_kind *kind = target->address.kind;
 
 	if (model_ticks(model) > 0)
 		return NULL;
+	if (!model_target(model)->is_known && kind->waiting &&
+	    kind->waiting(&target->address, target->is_open, waited_s, out, out_bytes))
+		return out;
 	if (target_is_recording(target))
 		snprintf(out, out_bytes, "The recording starts here. Space plays it.");
-	else if (target->address.kind == &source_listen && !target->is_open)
-		snprintf(out, out_bytes, "Listening on %s:%s for a program with TELEM=\"sink=connect:%s:%s\" (%.0f s)",
-			 target->address.host, target->address.port, target->address.host, target->address.port, waited_s);
 	else if (!target->is_open)
-		snprintf(out, out_bytes, "Connecting to %s … (%.0f s)", where, waited_s);
-	else if (!model_target(model)->is_known && target->address.kind == &source_fifo)
-		snprintf(out, out_bytes, "%s is open. Waiting for a program to write to it (%.0f s).", where, waited_s);
+		snprintf(out, out_bytes, "Connecting to %s … (%.0f s)",
+			 target->address.path[0] ? target->address.path : target->address.text, waited_s);
 	else
 		snprintf(out, out_bytes, "Connected. Waiting for the target's first snapshot (%.0f s).", waited_s);
 	return out;

@@ -25,6 +25,15 @@ int address_set_path(struct address *out, const char *path, struct problem *prob
 	return EXIT_DONE;
 }
 
+static const struct source_kind *kind_of_word(const char *text)
+{
+	const struct source_kind *const *kind = source_kinds;
+
+	while (*kind && !((*kind)->word && !strcmp(text, (*kind)->word)))
+		kind++;
+	return *kind;
+}
+
 /* The source whose scheme the text begins with; *rest is what follows the colon. NULL when no source has such a
  * scheme. */
 static const struct source_kind *kind_of_scheme(const char *text, const char **rest)
@@ -59,10 +68,9 @@ int address_parse(const char *text, struct address *out, struct problem *problem
 	if (strlen(text) >= sizeof out->text)
 		return problem_set(problem, EXIT_USAGE, "%.40s…: the address is too long", text);
 	strcpy(out->text, text);
-	if (!strcmp(text, "-")) {
-		out->kind = &source_stdin;
+	out->kind = kind_of_word(text);
+	if (out->kind)
 		return EXIT_DONE;
-	}
 	if (address_is_number(text) && strlen(text) < 10) {
 		out->kind = &source_unix;
 		out->pid = (pid_t)atol(text);

@@ -60,6 +60,11 @@ struct source_kind {
 	/* Whether a path without a scheme that names such a file means this source; then parse() gets the path. NULL:
 	 * no path does. */
 	bool (*fits)(const struct stat *st);
+	/* A whole address that means this source, such as "-"; NULL: none does. */
+	const char *word;
+	/* Writes what is waited for, and for how long, while no program has sent a greeting: "Listening on 127.0.0.1:4712
+	 * (3 s)". Returns false when there is nothing special to say. NULL: there never is. */
+	bool (*waiting)(const struct address *address, bool is_open, double waited_s, char *out, size_t out_bytes);
 	bool waits;                  /* it may be opened before its program, and waits for one without end */
 	bool ends;                   /* once it is at its end, no more bytes can come */
 	bool joins_midway;           /* its first bytes may be the rest of a stream that began earlier */

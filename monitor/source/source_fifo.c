@@ -77,7 +77,14 @@ static int control(struct source *source)
 	return source->control_fd;
 }
 
+static bool waiting(const struct address *address, bool is_open, double waited_s, char *out, size_t out_bytes)
+{
+	snprintf(out, out_bytes, "%s is open. Waiting for a program to write to it (%.0f s).", address->path, waited_s);
+	return is_open;
+}
+
 const struct source_kind source_fifo = {
-	.scheme = "fifo", .usage = "PATH", .parse = parse, .fits = fits, .waits = true, .joins_midway = true,
+	.scheme = "fifo", .usage = "PATH", .parse = parse, .fits = fits, .waiting = waiting, .waits = true,
+	.joins_midway = true,
 	.open = open_fifo, .again = open_again, .close = close_fifo, .control = control,
 };

@@ -261,7 +261,14 @@ static int open_listen(struct source *source)
 	return listen_again(source);
 }
 
+static bool waiting(const struct address *address, bool is_open, double waited_s, char *out, size_t out_bytes)
+{
+	snprintf(out, out_bytes, "Listening on %s:%s for a program with TELEM=\"sink=connect:%s:%s\" (%.0f s)",
+		 address->host, address->port, address->host, address->port, waited_s);
+	return !is_open;
+}
+
 const struct source_kind source_listen = {
-	.scheme = "listen", .usage = "[HOST:]PORT", .parse = parse_host, .waits = true,
+	.scheme = "listen", .usage = "[HOST:]PORT", .parse = parse_host, .waiting = waiting, .waits = true,
 	.open = open_listen, .again = listen_again, .control = control,
 };

@@ -18,4 +18,4 @@ static int open_stdin(struct source *source)
 	return EXIT_DONE;
 }
 
-const struct source_kind source_stdin = { .ends = true, .open = open_stdin, .again = open_stdin };
+const struct source_kind source_stdin = { .word = "-", .ends = true, .open = open_stdin, .again = open_stdin };
