@@ -270,6 +270,49 @@ static void what_is_emitted_after_a_sink_was_removed_is_not_in_its_goodbye(void 
 	reader_free(slow);
 }
 
+/* The same for a sink whose queue is full: its last books are those of its goodbye. */
+static void the_last_books_of_a_sink_that_is_behind_are_those_of_its_goodbye(void **state)
+{
+	uint64_t taken = 0;
+	pthread_t thread;
+	struct reader *slow;
+	int ends[2], id;
+
+	(void)state;
+	assert_int_equal(telem_start(&(struct telem_options){ .config = "flush=1ms", .ignore_environment = true,
+							      .linger_ns = 100 * S }), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
+	id = telem_sink_fd(ends[1]);
+	assert_true(id >= 0);
+	slow = reader_new(ends[0]);
+	slow->is_lossy = true;
+	wait_until_greeted(slow);
+	reader = attach_fd(NULL);
+	/* The queue holds 256 blocks of 4 KiB, each event takes at least 3 bytes. */
+	for (uint64_t i = 1; i <= 400; i++) {
+		for (int j = 0; j < 1000; j++)
+			TELEM_COUNT(loud, "before the removal", 1);
+		READ_UNTIL(reader, reader->event_count == 1000 * i);
+	}
+	assert_int_equal(pthread_create(&thread, NULL, remove_sink, &id), 0);
+	for (uint64_t i = 1; i <= 100; i++) {
+		TELEM_COUNT(loud, "after the removal", 1);
+		READ_UNTIL(reader, reader->event_count == 400000 + i);
+	}
+	reader_to_end(slow);
+	pthread_join(thread, NULL);
+	assert_true(slow->has_bye);
+	assert_true(slow->bye.dropped > 0);
+	assert_int_equal(slow->bye.emitted, slow->bye.before + slow->bye.delivered + slow->bye.dropped);
+	for (int i = 0; i < LIMIT_CLASSES; i++)
+		taken += slow->tasks[TASK_ALL]->books[i].taken + slow->tasks[TASK_ALL]->books[i].dropped;
+	assert_int_equal(taken, slow->bye.before + slow->bye.delivered + slow->bye.dropped);
+	stop_and_read(reader);
+	reader_check_books(reader);
+	reader_free(slow);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +323,7 @@ int main(void)
 		BESIDE_TEST(what_nobody_heard_is_dropped_at_the_stop),
 		BESIDE_TEST(a_thread_that_ends_unheard_leaves_even_books),
 		BESIDE_TEST(what_is_emitted_after_a_sink_was_removed_is_not_in_its_goodbye),
+		BESIDE_TEST(the_last_books_of_a_sink_that_is_behind_are_those_of_its_goodbye),
 	};
 
 	beside_take_filter();

@@ -34,10 +34,14 @@ uint64_t closing_asked(void)
 
 /* The books of a sink are closed when it begins to leave, because the stream goes on to take events for the other sinks
  * while this one's queue is sent. Locked. */
-static void leave(struct sink *sink)
+static void leave(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	uint64_t emitted, dropped;
 
+	/* A reader that is behind has not received the last figures. They are queued now, because later ones would count
+	 * events that it does not get. */
+	if (sink_state(sink) == SINK_BEHIND)
+		greet(sink, tick, now_ns);
 	if (sink_is_greeted(sink)) {
 		assert(sink->before + sink->taken == stream.taken);
 		snapshot_totals(&emitted, &dropped);
@@ -48,19 +52,19 @@ static void leave(struct sink *sink)
 	sink_leaves(sink);
 }
 
-void closing_leave(uint64_t asked)
+void closing_leave(uint64_t asked, uint64_t tick, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
 		if (asked & 1ull << i)
-			leave(&sinks[i]);
+			leave(&sinks[i], tick, now_ns);
 }
 
-void closing_all(uint64_t by_ns)
+void closing_all(uint64_t by_ns, uint64_t tick, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
 		if (sink_is_flushers(&sinks[i])) {
 			sink_close_by(&sinks[i], by_ns);
-			leave(&sinks[i]);
+			leave(&sinks[i], tick, now_ns);
 		}
 }
 

@@ -8,9 +8,9 @@
  * still get everything that is recorded by now. The flusher, locked. */
 uint64_t closing_asked(void);
 /* Called when these sinks have it: from now on they get nothing new. Locked. */
-void closing_leave(uint64_t asked);
+void closing_leave(uint64_t asked, uint64_t tick, uint64_t now_ns);
 /* Closes all sinks, by by_ns at the latest. Locked. */
-void closing_all(uint64_t by_ns);
+void closing_all(uint64_t by_ns, uint64_t tick, uint64_t now_ns);
 /* Does one step for each sink that is closing. Returns how many sinks are still there. Not locked. */
 uint32_t closing_step(uint64_t tick);
 #endif

@@ -52,7 +52,7 @@ static void end(void)
 	drain_discard();
 	turn_end(clock_ns());
 	deadline = clock_ns() + linger_ns;
-	closing_all(deadline);
+	closing_all(deadline, turn_tick(), clock_ns());
 	lock_release();
 	while (closing_step(turn_tick()) > 0)
 		poll_wait(deadline);

@@ -159,7 +159,7 @@ void goodbye(struct sink *sink, uint64_t tick, uint64_t now_ns)
 	struct writer writer = { .sink = sink };
 	struct message message = { .kind = KIND_BYE };
 
-	/* A reader that is behind has not received the last figures: it gets them now. */
+	/* The queue was too full for the greeting that was made when it began to leave. */
 	if (sink_state(sink) == SINK_LEAVING_BEHIND)
 		greet(sink, tick, now_ns);
 	snapshot_sink(&writer, sink, tick, now_ns);

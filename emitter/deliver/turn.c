@@ -239,7 +239,7 @@ bool turn(uint64_t now_ns, uint64_t generation, bool is_last)
 		tick(now_ns);
 	if (leaves || (writer_shared.block && now_ns >= block_due_ns()))
 		writer_seal(&writer_shared);
-	closing_leave(closing);
+	closing_leave(closing, turn_tick(), now_ns);
 	lock_release();
 	write_sinks(now_ns);
 	if (fence)
