@@ -133,7 +133,7 @@ int recorder_start(struct recorder *recorder, struct session *session, const cha
 		return problem->code;
 	}
 	recorder->session = session;
-	tape_init(&recorder->tape, session, keep, recorder);
+	tape_init(&recorder->tape, session, keep, recorder, LIMIT_INDEX_BYTES);
 	recorder->started_ns = model_time_ns(session->model);
 	recorder->observer = (struct observer){ .on_block = on_block, .arg = recorder };
 	session_observe(session, &recorder->observer);

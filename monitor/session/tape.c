@@ -7,9 +7,9 @@
 #define POINT_BYTES_SMALL (LIMIT_INDEX_BYTES / 4)
 
 void tape_init(struct tape *tape, const struct session *session, bool (*keep)(void *arg, const uint8_t *bytes, size_t count),
-	       void *arg)
+	       void *arg, uint64_t gap_bytes)
 {
-	*tape = (struct tape){ .session = session, .keep = keep, .arg = arg };
+	*tape = (struct tape){ .session = session, .keep = keep, .arg = arg, .gap_bytes = gap_bytes };
 }
 
 static bool put(struct tape *tape, const uint8_t *bytes, size_t count)
@@ -94,7 +94,7 @@ static bool is_point_due(const struct tape *tape, uint64_t now_ns)
 
 	if (!tape->is_synced)
 		return true;
-	return recording_is_due(&tape->recording, now_ns) &&
+	return (since >= tape->gap_bytes || now_ns - tape->recording.index_ns >= LIMIT_INDEX_NS) &&
 	       (tape->point_bytes <= POINT_BYTES_SMALL || since >= tape->point_bytes);
 }
 

@@ -18,6 +18,7 @@ struct tape {
 	 * with the offset whole.offset. */
 	bool (*keep)(void *arg, const uint8_t *bytes, size_t count);
 	void *arg;
+	uint64_t gap_bytes;                  /* after so many bytes of the stream, or LIMIT_INDEX_NS, comes a point */
 	struct recording recording;
 	struct recording whole;              /* as it was behind the latest whole block or point */
 	uint64_t point_bytes;                /* how long the latest point is */
@@ -26,7 +27,7 @@ struct tape {
 };
 
 void tape_init(struct tape *tape, const struct session *session, bool (*keep)(void *arg, const uint8_t *bytes, size_t count),
-	       void *arg);
+	       void *arg, uint64_t gap_bytes);
 /* Writes a block, for an observer's on_block: nothing before the first point, which needs a model that stands between two
  * ticks. A block of NULL is a cut of the stream, behind which a reader begins anew. */
 void tape_block(struct tape *tape, const struct block *block);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A timeline in memory that is full has so many points at least. */
+#define POINTS 8
 /* Room for points grows by so many. */
 #define POINTS_A_STEP 256
 
@@ -176,7 +178,7 @@ int timeline_keep(struct timeline *timeline, struct session *session, size_t byt
 	if (!timeline->bytes)
 		return -ENOMEM;
 	timeline->session = session;
-	tape_init(&timeline->tape, session, keep, timeline);
+	tape_init(&timeline->tape, session, keep, timeline, bytes_max / POINTS);
 	/* What the session has heard before is in the first point. */
 	if (target->is_known) {
 		timeline_greeting(timeline, target->stream, target->mono_ns, target->real_ns);
