@@ -49,6 +49,8 @@ GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter
 HOT = $(addprefix %/,$(addsuffix .o,record/cell_shared record/dispatch record/distribution record/event record/heap record/record record/ring record/slow deliver/drain protocol/block protocol/crc32c))
 SMALL := $(shell $(CC) -Oz -E -x c /dev/null >/dev/null 2>&1 && echo -Oz || echo -Os)
 $(filter-out $(HOT),$(GUEST_PROTOCOL) $(GUEST_EMITTER)): GUEST += $(SMALL) -fno-asynchronous-unwind-tables
+# With a handler a function that begins a cache line is a cycle faster, whatever stands before it.
+$(filter %/record/dispatch.o,$(GUEST_EMITTER)): GUEST += -falign-functions=64
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)
