@@ -7,13 +7,12 @@
 
 enum { LINES_PER_HEADER = 20 };
 
-static int line_count_max;           /* -n; 0: no end */
-
 struct lines { int64_t printed_count; };
 
 static void change(struct headless *headless, bool tick)
 {
 	struct lines *lines = headless->state;
+	int line_count_max = headless->options->line_count_max;
 
 	/* Rates are differences to the tick before, and the first snapshot has none before it. */
 	if (!tick || model_ticks(headless->target.session.model) < 2)
@@ -36,8 +35,7 @@ static int run(const struct options *options)
 
 static int parse_count(const char *text, struct options *options, struct problem *problem)
 {
-	(void)options;
-	if (!options_int(text, 1, 1000000000, &line_count_max))
+	if (!options_int(text, 1, 1000000000, &options->line_count_max))
 		return options_bad(problem, "bad number of lines", text, "Give 1 or more.");
 	return EXIT_DONE;
 }

@@ -13,8 +13,6 @@
 /* Programs after these are left out. */
 enum { FOUND_MAX = 512 };
 
-static bool is_all;                  /* --all */
-
 static int print_json(const struct found *found, int count)
 {
 	json_t *list = json_array();
@@ -43,7 +41,7 @@ static int print_json(const struct found *found, int count)
 static int run(const struct options *options)
 {
 	static struct found found[FOUND_MAX];
-	int count = discovery_list(found, FOUND_MAX, is_all);
+	int count = discovery_list(found, FOUND_MAX, options->all_users);
 
 	if (options->json)
 		return print_json(found, count);
@@ -72,14 +70,9 @@ static int run(const struct options *options)
 	return output_finish(EXIT_DONE);
 }
 
-static int parse_all(const char *text, struct options *options, struct problem *problem)
-{
-	(void)text, (void)options, (void)problem;
-	is_all = true;
-	return EXIT_DONE;
-}
-
-static const struct option_row all = { "all", 0, NULL, "programs of all users", .parse = parse_all };
+static const struct option_row all = {
+	"all", 0, NULL, "programs of all users", .flag = offsetof(struct options, all_users),
+};
 
 const struct subcommand subcommand_ps = {
 	.name = "ps",

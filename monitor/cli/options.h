@@ -29,9 +29,11 @@ struct options {
 	double speed;                /* --speed, of a replay */
 	uint64_t at_ns;              /* --at: where a replay starts, counted from the recording's first tick */
 	int panel;                   /* -p: the panel's digit */
+	int line_count_max;          /* -n, of lines; 0: no end */
 	int timeout_s;               /* --timeout */
 	int wait_s;                  /* -w; -1: do not wait for the target, 0: wait without end */
 	bool json, keep, read_only, force, ascii, no_reconnect;
+	bool all_users;              /* --all, of ps */
 	bool light;                  /* --theme light */
 	enum color_when color;       /* --color */
 };
@@ -42,8 +44,7 @@ struct option_row {
 	char letter;                 /* follows "-"; 0: it has only a name */
 	const char *value;           /* what help calls its value: "SEC"; "[=SEC]": may be left out; NULL: there is none */
 	const char *help;            /* one line, which begins in the middle of a sentence */
-	/* Puts the value into *options, or into a static of the file that the row stands in, which is allowed because
-	 * the command line is parsed once. text is NULL when no value was given; otherwise it stays valid. Returns
+	/* Puts the value into *options. text is NULL when no value was given; otherwise it stays valid. Returns
 	 * EXIT_DONE, or EXIT_USAGE with the problem set, for which see options_bad(). */
 	int (*parse)(const char *text, struct options *options, struct problem *problem);
 	size_t flag;                 /* when parse is NULL: the offset in struct options of a bool, which becomes true */
