@@ -66,7 +66,9 @@ struct sink {
 	struct block_buffer **queue; /* SINK_QUEUE_ROOM places, used as a ring from queue_head on */
 	uint32_t queue_head, queue_count, written;   /* written: bytes of the first block that were sent */
 	uint64_t before, taken, delivered, dropped, bytes_sent;
-	uint64_t lost;               /* for its goodbye: events that no sink got, up to when this one began to leave */
+	/* For its goodbye, set when the sink begins to leave: the events so far that never came into a block. Events
+	 * that wait in rings are counted at the stop, when nobody takes them any more, but not while telemetry runs. */
+	uint64_t lost;
 	struct recording recording;  /* of a regular file */
 	uint64_t file_start;         /* how many bytes the file had before */
 };
