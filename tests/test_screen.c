@@ -47,7 +47,7 @@ static void make_target(enum source_state source_state)
 	strcpy(target.address.text, "4711");
 	strcpy(target.address.path, "/run/user/1000/telem/4711.sock");
 	target.source = (struct source){ .state = source_state, .kind = &controlled, .fd = -1, .listen_fd = -1,
-					 .control_fd = -1 };
+					 .control_fd = -1, .lock_fd = -1 };
 	assert_int_equal(session_init(&target.session, target.address.text, LIMIT_LEAD_BYTES), 0);
 	controls_init(&target.controls, &target.session, &target.source);
 	target.controls.interval_ns = STORY_SECOND;

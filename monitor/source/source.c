@@ -139,7 +139,8 @@ int source_open(struct source *source, struct event_base *base, const struct add
 		int timeout_s, const struct source_user *user, struct problem *problem)
 {
 	*source = (struct source){ .kind = address->kind, .address = *address, .base = base, .fd = -1, .listen_fd = -1,
-				   .control_fd = -1, .reconnects = reconnects, .timeout_s = timeout_s };
+				   .control_fd = -1, .lock_fd = -1, .reconnects = reconnects,
+				   .timeout_s = timeout_s };
 	if (user)
 		source->user = *user;
 	if (!source_can_seek(source)) {
@@ -165,6 +166,7 @@ void source_close(struct source *source)
 	close_fd(&source->fd);
 	close_fd(&source->listen_fd);
 	close_fd(&source->control_fd);
+	close_fd(&source->lock_fd);
 	if (source->timer)
 		event_free(source->timer);
 	source->timer = NULL;

@@ -41,6 +41,7 @@ struct source {
 	struct event *pending;       /* a connection that is being made, or waited for */
 	enum source_state state;
 	int fd, listen_fd, control_fd;
+	int lock_fd;                 /* holds the lock of a file that is read, when fd must not; -1: nothing does */
 	unsigned tries;              /* since the connection was lost */
 	unsigned host_at;            /* which of the host's addresses is tried */
 	bool reconnects, was_open, made_path;

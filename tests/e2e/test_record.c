@@ -155,8 +155,8 @@ static void key_R_records_and_q_asks_once(void **state)
 
 static void files_are_not_overwritten_without_force(void **state)
 {
-	const char *path = fixture_path(*state, "precious");
-	struct proc *demo = demo_start(*state, .args = fast);
+	const char *path = fixture_path(*state, "precious"), *writing = fixture_path(*state, "writing");
+	struct proc *demo = demo_start(*state, .args = fast), *record;
 	struct term *term;
 	struct said said;
 	off_t bytes;
@@ -183,6 +183,17 @@ static void files_are_not_overwritten_without_force(void **state)
 	assert_string_equal(said.err, fmt("telemtop: %s: it is being read, or another program is recording into it\n"
 					  "  Choose another name.\n", path));
 	assert_int_equal(size_of(path), bytes);
+	said = run("/bin/sh", "-c", fmt("exec %s record -o %s --force - <%s", bin("telemtop"), path, path));
+	assert_code(said, 10);
+	assert_has(said.err, "it is being read");
+	assert_int_equal(size_of(path), bytes);
+	/* Others may read a recording while it is written. */
+	record = start_record(pid_of(demo), writing);
+	ASK_UNTIL(ticks_in(telemtop("lines", writing)) >= 1, MS);
+	said = run("/bin/sh", "-c", fmt("exec %s lines - <%s", bin("telemtop"), writing));
+	assert_true(ticks_in(said) >= 1);
+	proc_signal(record, SIGINT);
+	assert_int_equal(proc_wait_exit(record, MS), 0);
 	/* The program does not overwrite the file either. */
 	demo = demo_start(*state, .telem = fmt("sink=file:%s", path));
 	proc_wait_text(demo, PROC_ERR, "File exists", MS);
