@@ -608,7 +608,7 @@ static void on_block(void *arg, const struct block *block)
 	watcher->blocks += block != NULL;
 	watcher->cuts += block == NULL;
 	if (watcher->leaves)
-		session_ignore(&session, &watcher->observer);
+		session_unobserve(&session, &watcher->observer);
 }
 
 static void on_message(void *arg, const struct message *message)
@@ -644,8 +644,8 @@ static void observers_see_blocks_messages_and_ticks_until_they_leave(void **stat
 	session_gap(&session, story.wire.count);
 	assert_int_equal(all.cuts, 1);
 	assert_int_equal(first.blocks, 1);       /* it removed itself in its first call */
-	session_ignore(&session, &all.observer);
-	session_ignore(&session, &all.observer);
+	session_unobserve(&session, &all.observer);
+	session_unobserve(&session, &all.observer);
 	assert_null(session.observers);
 }
 

@@ -187,7 +187,7 @@ static void end(struct headless *headless)
 {
 	struct held *held = headless->state;
 
-	session_ignore(&headless->target.session, &held->observer);
+	session_unobserve(&headless->target.session, &held->observer);
 }
 
 static int run(const struct options *options)

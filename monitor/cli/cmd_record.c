@@ -56,7 +56,7 @@ static void end(struct headless *headless)
 	struct recording_run *run = headless->state;
 
 	recorder_stop(&run->recorder);
-	session_ignore(&headless->target.session, &run->observer);
+	session_unobserve(&headless->target.session, &run->observer);
 }
 
 static void timeout(struct headless *headless)

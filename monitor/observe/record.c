@@ -29,7 +29,7 @@ static void stop_short(struct recorder *recorder, int err)
 		return;
 	close(recorder->fd);
 	recorder->fd = -1;
-	session_ignore(recorder->session, &recorder->observer);
+	session_unobserve(recorder->session, &recorder->observer);
 }
 
 /* Asks the file system once a second. */
@@ -144,7 +144,7 @@ void recorder_move(struct recorder *recorder, struct session *session)
 {
 	if (recorder->fd < 0)
 		return;
-	session_ignore(recorder->session, &recorder->observer);
+	session_unobserve(recorder->session, &recorder->observer);
 	recorder->session = session;
 	recorder->tape.session = session;
 	session_observe(session, &recorder->observer);
@@ -159,5 +159,5 @@ void recorder_stop(struct recorder *recorder)
 	if (recorder->fd >= 0)
 		close(recorder->fd);
 	recorder->fd = -1;
-	session_ignore(recorder->session, &recorder->observer);
+	session_unobserve(recorder->session, &recorder->observer);
 }

@@ -111,7 +111,7 @@ void controls_init(struct controls *controls, struct session *session, struct so
 void controls_fini(struct controls *controls)
 {
 	if (controls->session)
-		session_ignore(controls->session, &controls->observer);
+		session_unobserve(controls->session, &controls->observer);
 	controls->session = NULL;
 }
 

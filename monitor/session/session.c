@@ -38,7 +38,7 @@ void session_observe(struct session *session, struct observer *observer)
 	*link = observer;
 }
 
-void session_ignore(struct session *session, struct observer *observer)
+void session_unobserve(struct session *session, struct observer *observer)
 {
 	struct observer **link = &session->observers;
 

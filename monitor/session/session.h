@@ -38,10 +38,10 @@ int session_init(struct session *session, const char *address, size_t lead_bytes
 void session_fini(struct session *session);
 
 /* The session calls the observer from now on, after those that came before it, until
- * session_ignore(). The observer is the caller's, and must live until then. */
+ * session_unobserve(). The observer is the caller's, and must live until then. */
 void session_observe(struct session *session, struct observer *observer);
 /* Does nothing for an observer that the session does not have. */
-void session_ignore(struct session *session, struct observer *observer);
+void session_unobserve(struct session *session, struct observer *observer);
 
 /* Where the next bytes go. */
 uint8_t *session_room(struct session *session, size_t *room);

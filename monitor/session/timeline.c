@@ -212,7 +212,7 @@ int64_t timeline_read(struct timeline *timeline, uint64_t offset, uint8_t *bytes
 void timeline_close(struct timeline *timeline)
 {
 	if (timeline->session)
-		session_ignore(timeline->session, &timeline->observer);
+		session_unobserve(timeline->session, &timeline->observer);
 	free(timeline->bytes);
 	free(timeline->points);
 	*timeline = (struct timeline){ 0 };
