@@ -266,6 +266,18 @@ static void a_level_of_a_site_is_a_wish_of_its_own(void **state)
 	assert_int_equal(wish_named("net")->state, WISH_WAITING);
 }
 
+/* An enemy gives a class no name. Its level is still that of one class, not of all. */
+static void a_class_without_a_name_is_not_every_class(void **state)
+{
+	(void)state;
+	greet();
+	wire_add(&story.wire, CLASS, class, .id = 9, .name = text_of(""), .level = LEVEL_SUM);
+	wire_close(&story.wire);
+	hear_story();
+	assert_int_equal(set_level(9, 0, LEVEL_ALL), 0);
+	assert_int_equal(sent().kind, KIND_SET_LEVEL);
+}
+
 static void a_level_that_was_given_back_is_wanted_no_longer(void **state)
 {
 	(void)state;
@@ -465,6 +477,7 @@ int main(void)
 		TEST(requests_are_numbered), TEST(an_ack_answers_its_request_and_no_other),
 		TEST(the_oldest_requests_are_given_up), TEST(another_program_does_not_answer_for_the_one_before),
 		TEST(what_cannot_be_sent_says_why), TEST(a_level_is_followed_until_its_answer),
+		TEST(a_class_without_a_name_is_not_every_class),
 		TEST(a_level_of_a_site_is_a_wish_of_its_own), TEST(a_level_that_was_given_back_is_wanted_no_longer),
 		TEST(what_is_not_answered_has_an_end), TEST(a_wish_goes_by_name_to_the_next_program),
 		TEST(what_was_refused_is_not_asked_for_again),

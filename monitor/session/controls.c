@@ -201,15 +201,10 @@ static bool resolve(const struct model *model, struct wish *wish)
 	return false;
 }
 
-static bool is_for_all(const struct wish *wish)
-{
-	return !wish->name[0];
-}
-
 /* Whether the wish is for every class, or for something that the program has. */
 static bool is_known(const struct controls *controls, struct wish *wish)
 {
-	return is_for_all(wish) || wish->class_id != UINT32_MAX || resolve(controls->session->model, wish);
+	return wish->is_for_all || wish->class_id != UINT32_MAX || resolve(controls->session->model, wish);
 }
 
 static int send_wish(struct controls *controls, struct wish *wish, controls_answered *answered, void *arg)
@@ -219,7 +214,7 @@ static int send_wish(struct controls *controls, struct wish *wish, controls_answ
 	uint32_t id = controls->next_request;
 	int err;
 
-	if (is_for_all(wish))
+	if (wish->is_for_all)
 		message = (struct message){ .kind = KIND_ENABLE_ALL, .enable_all = { 0, wish->level, wish->persist } };
 	err = controls_request(controls, &message, answered, arg);
 	if (err < 0)
@@ -295,7 +290,8 @@ int controls_wish(struct controls *controls, const char *list, struct problem *p
 			return problem->code;
 		}
 		*wish = (struct wish){ .class_id = UINT32_MAX, .level = (uint8_t)level, .persist = controls->persist };
-		if (name_bytes != 3 || strncmp(at, "all", 3))
+		wish->is_for_all = !equals || (name_bytes == 3 && !strncmp(at, "all", 3));
+		if (!wish->is_for_all)
 			memcpy(wish->name, at, name_bytes);
 		controls->wish_count++;
 		at += length;

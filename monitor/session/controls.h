@@ -45,7 +45,8 @@ enum wish_state {
 };
 
 struct wish {
-	char name[2 * LIMIT_NAME_BYTES];     /* of a class, or CLASS.NAME of a site; "": every class */
+	bool is_for_all;             /* it is for every class, and has no name */
+	char name[2 * LIMIT_NAME_BYTES];     /* of a class, or CLASS.NAME of a site */
 	uint32_t class_id, site;     /* of that name in this program; class_id UINT32_MAX: not looked up yet */
 	uint8_t level;
 	bool persist;                /* the level stays when we leave */
