@@ -4,9 +4,9 @@
 
 #include "protocol/crc32c.h"
 
-bool recording_is_due(const struct recording *recording, uint64_t now_ns)
+bool recording_is_due(const struct recording *recording, uint64_t gap_bytes, uint64_t now_ns)
 {
-	return recording->index_count == 0 || recording->offset - recording->index_offset >= LIMIT_INDEX_BYTES ||
+	return recording->index_count == 0 || recording->offset - recording->index_offset >= gap_bytes ||
 	       now_ns - recording->index_ns >= LIMIT_INDEX_NS;
 }
 

@@ -23,8 +23,9 @@ struct recording {
 /* The bytes of an END message with its CHECK. */
 #define RECORDING_END_BYTES (2 + 10 + 9 + 9 + CHECK_BYTES)
 
-/* Returns whether an index point is due at now_ns. */
-bool recording_is_due(const struct recording *recording, uint64_t now_ns);
+/* Returns whether an index point is due at now_ns: the latest one began gap_bytes or LIMIT_INDEX_NS ago. A file has
+ * gaps of LIMIT_INDEX_BYTES. */
+bool recording_is_due(const struct recording *recording, uint64_t gap_bytes, uint64_t now_ns);
 /* Makes the INDEX message to write at recording->offset. Call it when the block that holds it
  * starts there. */
 void recording_index(struct recording *recording, uint64_t now_ns, struct message *out);

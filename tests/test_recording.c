@@ -24,15 +24,15 @@ static void a_point_is_due_at_the_start_and_after_bytes_or_time(void **state)
 	struct message message;
 
 	(void)state;
-	assert_true(recording_is_due(&recording, 1000));
+	assert_true(recording_is_due(&recording, LIMIT_INDEX_BYTES, 1000));
 	recording_index(&recording, 1000, &message);
-	assert_false(recording_is_due(&recording, 1000));
-	assert_false(recording_is_due(&recording, 1000 + LIMIT_INDEX_NS - 1));
-	assert_true(recording_is_due(&recording, 1000 + LIMIT_INDEX_NS));
+	assert_false(recording_is_due(&recording, LIMIT_INDEX_BYTES, 1000));
+	assert_false(recording_is_due(&recording, LIMIT_INDEX_BYTES, 1000 + LIMIT_INDEX_NS - 1));
+	assert_true(recording_is_due(&recording, LIMIT_INDEX_BYTES, 1000 + LIMIT_INDEX_NS));
 	recording.offset = LIMIT_INDEX_BYTES - 1;
-	assert_false(recording_is_due(&recording, 1000));
+	assert_false(recording_is_due(&recording, LIMIT_INDEX_BYTES, 1000));
 	recording.offset = LIMIT_INDEX_BYTES;
-	assert_true(recording_is_due(&recording, 1000));
+	assert_true(recording_is_due(&recording, LIMIT_INDEX_BYTES, 1000));
 }
 
 static void each_point_tells_of_the_part_before_it_and_where_that_began(void **state)

@@ -193,7 +193,7 @@ void greet_new(uint64_t tick, uint64_t now_ns)
 static bool is_due(const struct sink *sink, bool all, uint64_t now_ns)
 {
 	bool is_time = sink->wants_sync || sync_wanted ||
-		       (sink->is_regular ? recording_is_due(&sink->recording, now_ns) : all);
+		       (sink->is_regular ? recording_is_due(&sink->recording, LIMIT_INDEX_BYTES, now_ns) : all);
 
 	switch (sink_state(sink)) {
 	case SINK_NEW: return true;

@@ -94,7 +94,7 @@ static bool is_point_due(const struct tape *tape, uint64_t now_ns)
 
 	if (!tape->is_synced)
 		return true;
-	return (since >= tape->gap_bytes || now_ns - tape->recording.index_ns >= LIMIT_INDEX_NS) &&
+	return recording_is_due(&tape->recording, tape->gap_bytes, now_ns) &&
 	       (tape->point_bytes <= POINT_BYTES_SMALL || since >= tape->point_bytes);
 }
 

@@ -18,7 +18,7 @@ struct tape {
 	 * with the offset whole.offset. */
 	bool (*keep)(void *arg, const uint8_t *bytes, size_t count);
 	void *arg;
-	uint64_t gap_bytes;                  /* after so many bytes of the stream, or LIMIT_INDEX_NS, comes a point */
+	uint64_t gap_bytes;                  /* for recording_is_due() */
 	struct recording recording;
 	struct recording whole;              /* as it was behind the latest whole block or point */
 	uint64_t point_bytes;                /* how long the latest point is */
