@@ -146,11 +146,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	struct address address;
 	struct problem problem = { 0 };
 	struct event *interrupt, *terminate, *timer, *no_answer, *beat;
-	struct target_config config = {
-		.interval_ns = options->interval_ns, .levels = options->classes, .persist = options->keep,
-		.is_read_only = options->read_only, .reconnects = !options->no_reconnect,
-		.timeout_s = options->timeout_s,
-	};
+	struct target_config config = options_target(options);
 	struct timeval length = { (time_t)(options->for_ns / 1000000000u), (suseconds_t)(options->for_ns / 1000 % 1000000) };
 
 	if (address_wait(options->target, options->wait_s, &address, &problem) != EXIT_DONE)

@@ -8,6 +8,15 @@
 
 #include "protocol/limits.h"
 
+struct target_config options_target(const struct options *options)
+{
+	return (struct target_config){
+		.interval_ns = options->interval_ns, .levels = options->classes, .persist = options->keep,
+		.is_read_only = options->read_only, .reconnects = !options->no_reconnect,
+		.timeout_s = options->timeout_s,
+	};
+}
+
 void options_init(struct options *options)
 {
 	const char *theme = getenv("TELEMTOP_THEME");

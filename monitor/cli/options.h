@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "monitor/session/target.h"
 #include "monitor/source/problem.h"
 
 struct subcommand;
@@ -55,6 +56,8 @@ extern const struct option_row *const options_common[];
 /* Rows that several subcommands share. */
 extern const struct option_row option_json, option_for, option_force;
 
+/* How the command line wants a target to be watched, without a past and without awaiting the next program. */
+struct target_config options_target(const struct options *options);
 /* Sets the defaults, and what the environment says. */
 void options_init(struct options *options);
 

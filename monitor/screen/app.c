@@ -143,12 +143,10 @@ static void start_recording(struct app *app)
 static int open_target(struct app *app, const struct address *address)
 {
 	const struct options *options = app->options;
-	struct target_config config = {
-		.interval_ns = options->interval_ns, .levels = options->classes, .persist = options->keep,
-		.is_read_only = options->read_only, .reconnects = !options->no_reconnect, .awaits_next = true,
-		.timeout_s = options->timeout_s, .past_bytes = LIMIT_TIMELINE_BYTES,
-	};
+	struct target_config config = options_target(options);
 
+	config.awaits_next = true;
+	config.past_bytes = LIMIT_TIMELINE_BYTES;
 	if (target_open(&app->target, app->base, &config, address, on_change, app) != EXIT_DONE) {
 		app->problem = app->target.problem;
 		return app->problem.code;
