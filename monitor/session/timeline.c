@@ -105,34 +105,30 @@ static size_t before_wrap(const struct timeline *timeline, uint64_t offset, size
 	return left < count ? left : count;
 }
 
-/* What is kept begins at a point, so the points whose bytes are overwritten go, and all before the next one with them. */
-static void forget_before(struct timeline *timeline, uint64_t offset)
-{
-	uint32_t gone = 0;
-
-	while (gone < timeline->point_count && timeline->points[gone].offset < offset)
-		gone++;
-	if (gone == 0 && timeline->point_count > 0)
-		return;
-	timeline->point_count -= gone;
-	memmove(timeline->points, timeline->points + gone, timeline->point_count * sizeof *timeline->points);
-	timeline->start = timeline->point_count ? timeline->points[0].offset : offset;
-	timeline->first_ns = timeline->point_count ? timeline->points[0].time_ns : 0;
-}
-
 static bool keep(void *arg, const uint8_t *bytes, size_t count)
 {
 	struct timeline *timeline = arg;
-
 	uint64_t offset = timeline->tape.recording.offset;
 	size_t first = before_wrap(timeline, offset, count);
 
 	memcpy(timeline->bytes + offset % timeline->bytes_max, bytes, first);
 	memcpy(timeline->bytes, bytes + first, count - first);
 	timeline->end = offset + count;
-	if (timeline->end > timeline->bytes_max)
-		forget_before(timeline, timeline->end - timeline->bytes_max);
 	return true;
+}
+
+/* What is kept begins at a point, so the points whose bytes are overwritten go, and all before the next one with them. */
+static void forget_overwritten(struct timeline *timeline)
+{
+	uint64_t oldest = timeline->end > timeline->bytes_max ? timeline->end - timeline->bytes_max : 0;
+	uint32_t gone = 0;
+
+	while (gone < timeline->point_count && timeline->points[gone].offset < oldest)
+		gone++;
+	timeline->point_count -= gone;
+	memmove(timeline->points, timeline->points + gone, timeline->point_count * sizeof *timeline->points);
+	timeline->start = timeline->point_count ? timeline->points[0].offset : timeline->end;
+	timeline->first_ns = timeline->point_count ? timeline->points[0].time_ns : timeline->last_ns;
 }
 
 static void on_block(void *arg, const struct block *block)
@@ -141,14 +137,10 @@ static void on_block(void *arg, const struct block *block)
 	uint64_t points = timeline->tape.recording.index_count;
 
 	tape_block(&timeline->tape, block);
-	if (timeline->tape.recording.index_count == points)
-		return;
 	/* Without memory for one more point, the blocks behind it are reached from the point before it. */
-	timeline_add_point(timeline, timeline->tape.recording.index_offset, timeline->last_ns);
-	if (timeline->point_count == 1) {
-		timeline->start = timeline->points[0].offset;
-		timeline->first_ns = timeline->points[0].time_ns;
-	}
+	if (timeline->tape.recording.index_count != points)
+		timeline_add_point(timeline, timeline->tape.recording.index_offset, timeline->last_ns);
+	forget_overwritten(timeline);
 }
 
 static void on_message(void *arg, const struct message *message)

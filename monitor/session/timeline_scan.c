@@ -26,10 +26,11 @@ static void scan_message(struct scan *scan, const struct block *block, const str
 		timeline_greeting(timeline, message->hello.stream, message->hello.mono_ns, message->hello.real_ns);
 		if (timeline->point_count == 0)
 			session_check_version(&message->hello, scan->problem);
-		/* HELLO opens a point, in the first block and wherever else a reader can enter. */
-		if (timeline->point_count == 0 || scan->parser.format->is_enterable)
-			timeline_add_point(timeline, scan->parser.format->is_enterable ? block->offset : 0,
-					   timeline->last_ns);
+		/* HELLO opens a point, if a reader can enter there; else the only point is the beginning. */
+		if (scan->parser.format->is_enterable)
+			timeline_add_point(timeline, block->offset, timeline->last_ns);
+		else if (timeline->point_count == 0)
+			timeline_add_point(timeline, 0, 0);
 	} else if (message->kind == KIND_SNAPSHOT) {
 		timeline_tick(timeline, scan->stream, message->snapshot.time_ns);
 		if (scan->damaged_to_ns == 0)
