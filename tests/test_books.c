@@ -236,21 +236,29 @@ static void *remove_sink(void *id)
 	return NULL;
 }
 
+/* Starts telemetry with a sink behind a pipe of one page, and returns the pipe's reader. */
+static struct reader *start_with_slow_sink(int *id)
+{
+	int ends[2];
+
+	assert_int_equal(telem_start(&(struct telem_options){ .config = "flush=1ms", .ignore_environment = true,
+							      .linger_ns = 100 * S }), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
+	*id = telem_sink_fd(ends[1]);
+	assert_true(*id >= 0);
+	return reader_new(ends[0]);
+}
+
 /* The queue of a sink that was removed is still sent while the stream goes on for others. */
 static void what_is_emitted_after_a_sink_was_removed_is_not_in_its_goodbye(void **state)
 {
 	pthread_t thread;
 	struct reader *slow;
-	int ends[2], id;
+	int id;
 
 	(void)state;
-	assert_int_equal(telem_start(&(struct telem_options){ .config = "flush=1ms", .ignore_environment = true,
-							      .linger_ns = 100 * S }), 0);
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
-	id = telem_sink_fd(ends[1]);
-	assert_true(id >= 0);
-	slow = reader_new(ends[0]);
+	slow = start_with_slow_sink(&id);
 	wait_until_greeted(slow);
 	reader = attach_fd(NULL);
 	for (int i = 0; i < 10000; i++)          /* more than the pipe takes */
@@ -276,16 +284,10 @@ static void the_last_books_of_a_sink_that_is_behind_are_those_of_its_goodbye(voi
 	uint64_t taken = 0;
 	pthread_t thread;
 	struct reader *slow;
-	int ends[2], id;
+	int id;
 
 	(void)state;
-	assert_int_equal(telem_start(&(struct telem_options){ .config = "flush=1ms", .ignore_environment = true,
-							      .linger_ns = 100 * S }), 0);
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
-	id = telem_sink_fd(ends[1]);
-	assert_true(id >= 0);
-	slow = reader_new(ends[0]);
+	slow = start_with_slow_sink(&id);
 	slow->is_lossy = true;
 	wait_until_greeted(slow);
 	reader = attach_fd(NULL);
