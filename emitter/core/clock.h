@@ -16,7 +16,7 @@ uint64_t clock_ticks(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t clock_ns(void);
 uint64_t clock_real_ns(void);
-/* Converts a stamp in ticks to nanoseconds of CLOCK_MONOTONIC. Locked. */
+/* Converts a stamp in ticks to nanoseconds of CLOCK_MONOTONIC. Call with the lock held. */
 uint64_t clock_ns_of(uint64_t ticks);
 /* Converts a duration in ticks to nanoseconds. Any thread. */
 uint64_t clock_duration_ns(uint64_t ticks);

@@ -21,8 +21,8 @@ struct fork_hook {
 void fork_watch(const struct fork_hook *rows, size_t count);
 /* Notes that the flusher runs in this process. */
 void fork_belongs_here(void);
-/* Calls the restart hooks in a child that has not started anew, and costs little anywhere else. Not locked; errno
- * is not changed. */
+/* Calls the restart hooks in a child that has not started anew, and costs little anywhere else. Call without the
+ * lock; errno is not changed. */
 void fork_restart(void);
 /* Does the same, locked. */
 void fork_restart_locked(void);

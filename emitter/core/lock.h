@@ -2,8 +2,7 @@
  *
  * Threads of the program write their own cells and rings without it; they take it only in slow
  * paths (a thread's first event, a new task). The flusher takes it while it drains, sums and
- * encodes, and never holds it while it waits or writes. "Locked" in a comment means that the
- * caller holds it. */
+ * encodes, and never holds it while it waits or writes. */
 #ifndef TELEM_EMITTER_CORE_LOCK_H
 #define TELEM_EMITTER_CORE_LOCK_H
 
@@ -17,7 +16,7 @@ extern __thread int thread_is_inside __attribute__((tls_model("initial-exec"), v
  * released. */
 void lock_take(void);
 void lock_release(void);
-/* Sleeps 50 us with the lock released; for polling state that has no condition variable. Locked. */
+/* Sleeps 50 us with the lock released; for polling state that has no condition variable. Call with the lock held. */
 void lock_pause(void);
 /* Initializes the condition variable; called once, before any thread waits for it. */
 void lock_begin(void);
@@ -25,8 +24,8 @@ void lock_begin(void);
  * again. */
 void lock_release_in_child(void);
 
-/* Waits for the condition: the flusher has passed a fence, a sink has gone, or telemetry has stopped. Locked on
- * entry and exit. */
+/* Waits for the condition: the flusher has passed a fence, a sink has gone, or telemetry has stopped. Call with the
+ * lock held; it is released while the thread waits. */
 void lock_wait_flushed(void);
 /* Does the same, but only until end_ns of CLOCK_MONOTONIC. Returns 0 or -ETIMEDOUT. */
 int lock_wait_flushed_until(uint64_t end_ns);

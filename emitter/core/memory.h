@@ -16,7 +16,7 @@ void memory_unmap(void *pages, size_t bytes);
  * what it uses with memory_use(). NULL when memory is out. */
 void *memory_reserve(size_t bytes);
 void memory_use(size_t bytes);
-/* Returns at most 64 KiB of zeroed memory that is never freed; NULL when memory is out. Locked. */
+/* Returns at most 64 KiB of zeroed memory that is never freed; NULL when memory is out. Call with the lock held. */
 void *memory_keep(size_t bytes);
 /* Returns how many bytes the emitter holds now. Any thread. */
 uint64_t memory_mapped_bytes(void);

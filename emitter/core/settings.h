@@ -36,8 +36,8 @@ static inline bool settings_is_heard(void)
 	return __atomic_load_n(&settings.coarse_ticks, __ATOMIC_RELAXED) != 0;
 }
 
-/* Gives every setting that is not set yet its default. options may be NULL. Locked. */
+/* Gives every setting that is not set yet its default. options may be NULL. Call with the lock held. */
 void settings_begin(const struct telem_options *options);
-/* Names the program after its file if it has no other name. Locked. */
+/* Names the program after its file if it has no other name. Call with the lock held. */
 void settings_name(void);
 #endif

@@ -33,7 +33,7 @@ uint64_t closing_asked(void)
 }
 
 /* The books of a sink are closed when it begins to leave, because the stream goes on to take events for the other sinks
- * while this one's queue is sent. Locked. */
+ * while this one's queue is sent. Call with the lock held. */
 static void leave(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	uint64_t emitted, dropped;
@@ -84,8 +84,8 @@ static void end_recording(struct sink *sink)
 	}
 }
 
-/* When the queue is empty, the goodbye follows, which says how much was delivered; then the sink ends. Locked on entry
- * and exit. */
+/* When the queue is empty, the goodbye follows, which says how much was delivered; then the sink ends. Call with
+ * the lock held; it is released in between. */
 static void step(struct sink *sink, uint64_t tick, uint64_t now_ns)
 {
 	for (;;) {

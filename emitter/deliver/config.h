@@ -14,6 +14,6 @@ struct config {
 };
 
 /* Applies the settings of string, and collects the addresses of sinks, which are opened later. Returns 0, or -EINVAL
- * when a setting is bad: telem_error() then names it, and the other settings are in force. Locked. */
+ * when a setting is bad: telem_error() then names it, and the other settings are in force. Call with the lock held. */
 int config_apply(struct config *config, const char *string);
 #endif

@@ -2,6 +2,6 @@
 #ifndef TELEM_EMITTER_DELIVER_COST_H
 #define TELEM_EMITTER_DELIVER_COST_H
 
-/* Measures at the first call, which takes about a millisecond. Not locked. */
+/* Measures at the first call, which takes about a millisecond. Call without the lock. */
 void cost_measure(void);
 #endif

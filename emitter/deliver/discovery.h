@@ -3,6 +3,6 @@
 #define TELEM_EMITTER_DELIVER_DISCOVERY_H
 
 /* Opens the socket as a sink. Returns a negative errno and sets telem_error() on failure; -EBUSY means that this
- * process has one already. Locked. */
+ * process has one already. Call with the lock held. */
 int discovery_open(void);
 #endif

@@ -17,13 +17,13 @@ struct writer;
 /* Takes up to most bytes from a thread's ring into the stream; with discard the events are only counted as dropped.
  * Returns how many bytes were taken. The flusher, locked. */
 uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard);
-/* Counts all events that are in rings as dropped. Locked. */
+/* Counts all events that are in rings as dropped. Call with the lock held. */
 void drain_discard(void);
 /* Called by a thread that ends. When many have ended it wakes the flusher, or empties their rings itself while no
- * reader is there. Not locked. */
+ * reader is there. Call without the lock. */
 void drain_ended(void);
 /* Writes one record of a ring, which is not of site 0. seq is how many events of its task came before. Returns false
- * when there is no memory for a block. Locked. */
+ * when there is no memory for a block. Call with the lock held. */
 bool write_event(struct writer *writer, const struct task *task, uint64_t seq, const uint8_t *record,
 		 uint64_t now_ticks, uint64_t now_ns);
 #endif

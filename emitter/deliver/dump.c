@@ -64,7 +64,7 @@ static int create(char path[LIMIT_PATH_BYTES])
 	return fd < 0 ? -EEXIST : fd;
 }
 
-/* Releases the lock, writes to the file, and does the flusher's other work that is due. Locked on entry and exit. */
+/* Writes to the file and does the flusher's other work that is due, with the lock released. Call with the lock held. */
 static void let_go(struct dump *dump, uint64_t now_ns)
 {
 	lock_release();

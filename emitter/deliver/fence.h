@@ -5,17 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Asks for a fence, and wakes the flusher. Locked. Returns its number. */
+/* Asks for a fence, and wakes the flusher. Call with the lock held. Returns its number. */
 uint64_t fence_ask(void);
-/* Waits until the fence is passed: 0, -ETIMEDOUT, or -ENOTCONN when telemetry stopped. Locked on
- * entry and exit. */
+/* Waits until the fence is passed. Returns 0, -ETIMEDOUT, or -ENOTCONN when telemetry stopped. Call with the lock held;
+ * it is released while the thread waits. */
 int fence_wait(uint64_t fence, uint64_t timeout_ns);
 
-/* Returns whether a fence has been asked for while none is under way. The flusher, locked. */
+/* Returns whether a fence has been asked for while none is under way. For the flusher, with the lock held. */
 bool fence_begin(void);
 /* Everything that was recorded before the fence is in blocks up to this number. */
 void fence_set(uint64_t block_number);
-/* Passes the fence if every sink has sent or dropped all blocks up to it. Not locked. */
+/* Passes the fence if every sink has sent or dropped all blocks up to it. Call without the lock. */
 void fence_pass(void);
 /* Called when telemetry starts: there are no fences. */
 void fences_forget(void);

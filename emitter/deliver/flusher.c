@@ -22,7 +22,7 @@
 #include "emitter/deliver/turn.h"
 #include "emitter/deliver/writer.h"
 
-/* Locked. */
+/* Call with the lock held. */
 static bool stop_wanted, is_over;    /* is_over: the thread is about to end */
 static uint64_t linger_ns;
 
@@ -101,7 +101,7 @@ int flusher_start(void)
 }
 
 /* Called when the flusher is in a reporter that does not return. Closes here what the flusher would have closed; the
- * flusher ends when the reporter returns. Locked. */
+ * flusher ends when the reporter returns. Call with the lock held. */
 static void leave_behind(pthread_t thread)
 {
 	flusher_thread_leave_behind(thread);
@@ -116,7 +116,8 @@ static void leave_behind(pthread_t thread)
 	error_set("telem_stop: a reporter did not return; the sinks were closed without a goodbye");
 }
 
-/* Returns whether the flusher has ended. It has not when a function of the program holds it up for too long. Locked. */
+/* Returns whether the flusher has ended. It has not when a function of the program holds it up for too long. Call
+ * with the lock held. */
 static bool wait_for_its_end(pthread_t thread)
 {
 	uint64_t until = clock_ns() + linger_ns;

@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
-/* Starts the thread. Returns 0 or a negative errno. Locked. */
+/* Starts the thread. Returns 0 or a negative errno. Call with the lock held. */
 int flusher_start(void);
-/* Sends everything that is recorded, for at most linger_ns, and ends the thread. Locked on entry and exit, but not
- * while it waits for the thread. */
+/* Sends everything that is recorded, for at most linger_ns, and ends the thread. Call with the lock held; it
+ * is released while this waits for the thread. */
 void flusher_stop(uint64_t linger_ns);
 /* In the child of fork(): there is no such thread. */
 void flusher_forget(void);

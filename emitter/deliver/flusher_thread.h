@@ -9,14 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts run(generation) in a thread that blocks all signals. Returns 0 or a negative errno. Locked. */
+/* Starts run(generation) in a thread that blocks all signals. Returns 0 or a negative errno. Call with the lock
+ * held. */
 int flusher_thread_start(void *(*run)(void *generation));
 /* Forgets the thread, because it is about to be joined or is the parent's. Returns whether there was one, and sets
  * *thread. */
 bool flusher_thread_take(pthread_t *thread);
-/* Leaves the thread behind: no thread will join it. Locked. */
+/* Leaves the thread behind: no thread will join it. Call with the lock held. */
 void flusher_thread_leave_behind(pthread_t thread);
-/* Returns whether the thread of this generation was left behind. Locked. */
+/* Returns whether the thread of this generation was left behind. Call with the lock held. */
 bool flusher_thread_is_left(uint64_t generation);
 /* Returns whether the calling thread is the flusher. Signal handlers may call it. */
 bool flusher_thread_is_self(void);

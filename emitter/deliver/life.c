@@ -44,7 +44,7 @@ static bool is_stopping;             /* telem_stop() is waiting for the flusher;
 
 /* ---- start ---- */
 
-/* Begins the clock, the stream, discovery and the flusher. Returns 0 or a negative errno. Locked. */
+/* Begins the clock, the stream, discovery and the flusher. Returns 0 or a negative errno. Call with the lock held. */
 static int begin(void)
 {
 	int err = shards_begin();
@@ -272,7 +272,7 @@ int telem_sink_tcp_connect(const char *host, int port, bool control)
 }
 
 
-/* Returns whether the sink exists and was not asked to close yet. Locked. */
+/* Returns whether the sink exists and was not asked to close yet. Call with the lock held. */
 static bool may_be_removed(int id)
 {
 	return id >= 0 && id < LIMIT_SINKS && sink_is_flushers(&sinks[id]) && !sink_is_leaving(&sinks[id]) &&

@@ -6,6 +6,6 @@
 
 struct sink;
 
-/* Accepts all connections that wait, each as a sink of its own. The flusher, not locked. */
+/* Accepts all connections that wait, each as a sink of its own. For the flusher, without the lock. */
 void listener_accept(struct sink *sink, uint64_t now_ns);
 #endif

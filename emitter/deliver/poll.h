@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Waits until something has come, at most until until_ns, and handles it. The flusher, not locked. */
+/* Waits until something has come, at most until until_ns, and handles it. For the flusher, without the lock. */
 void poll_wait(uint64_t until_ns);
 /* Returns when the first sink has something to do even if nothing comes; UINT64_MAX when none has. */
 uint64_t poll_due_ns(uint64_t now_ns);

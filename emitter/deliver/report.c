@@ -50,8 +50,8 @@ bool reporter_is_asked_by(pthread_t thread)
 	return being_asked && pthread_equal(asking_thread, thread);
 }
 
-/* Asks one reporter, and adds the bytes of the heap that it accounts for. Not locked, because it runs code of the
- * program. Returns false when telemetry has stopped meanwhile, and this thread was left behind. */
+/* Asks one reporter, and adds the bytes of the heap that it accounts for. Call without the lock, because it runs
+ * code of the program. Returns false when telemetry has stopped meanwhile, and this thread was left behind. */
 static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_bytes, bool *claims_heap)
 {
 	enum telem_reporter_kind kind;

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Asks all reporters, before a tick. The flusher, not locked. Returns false when the thread of that generation was left
- * behind meanwhile: it must end without touching anything. */
+/* Asks all reporters, before a tick. For the flusher, without the lock. Returns false when the thread of that
+ * generation was left behind meanwhile: it must end without touching anything. */
 bool reporters_ask(uint64_t generation);
-/* Returns whether this thread is asking a reporter now. Locked. */
+/* Returns whether this thread is asking a reporter now. Call with the lock held. */
 bool reporter_is_asked_by(pthread_t thread);
 /* In the child of fork(): starts anew. */
 void reporters_forget(void);

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Begins a new round, and reports the values whose paths are not fixed. The flusher, not locked. */
+/* Begins a new round, and reports the values whose paths are not fixed. For the flusher, without the lock. */
 void report_own(void);
 /* Returns how many bytes malloc() has given out. */
 int64_t report_malloc_allocated(void);

@@ -14,24 +14,24 @@ struct reporter {
 	struct reporter *next;
 	char path[LIMIT_NAME_BYTES];
 	enum telem_reporter_kind kind;
-	telem_reporter_fn *function; /* NULL when removed; of a provider it is reporter_provides() */
+	telem_reporter_fn *function; /* NULL when removed; reporter_provides() when this is a provider */
 	telem_provider_fn *provide;  /* the function of a provider, which has no value of its own */
 	void *arg;
 	int64_t value;               /* the latest value that was returned without a failure */
-	int64_t said;                /* the value of reporter_say(), for a path that is not asked */
+	int64_t said;                /* the latest value that reporter_say() set */
 	struct telem_site site;
 };
 
 /* The class is not exported, because a program may define a class of that name, which is then the same class. */
 extern struct telem_class telem_class_reports_ __attribute__((visibility("hidden")));
 
-/* Returns the first reporter of the list. Locked. */
+/* Returns the first reporter of the list. Call with the lock held. */
 struct reporter *reporter_first(void);
-/* Finds a reporter by its path, or returns NULL. Locked. */
+/* Finds a reporter by its path, or returns NULL. Call with the lock held. */
 struct reporter *reporter_find(const char *path);
-/* Stands in the place of a provider's function, which is called with its own argument. */
+/* The function of a reporter that is a provider: it calls the provider's own function with the provider's argument. */
 int reporter_provides(void *reporter, int64_t *value);
-/* Sets the value of a path of the emitter's own, whose reporter is made at the first call. cls NULL means class report.
- * Not locked. */
+/* Sets the value of one of the emitter's own paths, and makes the path's reporter at the first call. cls NULL means
+ * class report. Call without the lock. */
 void reporter_say(struct telem_class *cls, const char *path, enum telem_unit unit, int64_t value);
 #endif

@@ -14,7 +14,7 @@ struct sink_scheme {
 	const char *help;            /* the whole address, for the error that lists all kinds */
 	/* Opens what follows the colon. Returns the new state of the sink: SINK_NEW with fd set, SINK_WAITING, or
 	 * SINK_LISTENING with in_fd set. On failure it returns a negative errno, and sets why when the errno does not
-	 * explain enough. Locked. */
+	 * explain enough. Call with the lock held. */
 	int (*open)(struct sink *sink, const char *rest);
 	/* Tries to open a waiting sink again, because retry_ns has come; or continues to connect, because poll() has
 	 * reported fd. NULL when a reader that has gone cannot come back. */
@@ -31,6 +31,6 @@ struct sink_scheme {
 extern const struct sink_scheme sink_unix __attribute__((visibility("hidden")));
 extern const struct sink_scheme sink_file __attribute__((visibility("hidden")));
 
-/* Opens a sink by its address. Returns its id, or a negative errno and sets telem_error(). Locked. */
+/* Opens a sink by its address. Returns its id, or a negative errno and sets telem_error(). Call with the lock held. */
 int sink_open(const char *address);
 #endif

@@ -14,7 +14,7 @@ enum queue_result { QUEUE_FINE, QUEUE_BROKEN, QUEUE_DISK_FULL };
 
 /* Adds a block and takes a reference. Returns false when the queue has `room` blocks already. */
 bool queue_push(struct sink *sink, struct block_buffer *block, uint32_t room);
-/* Writes as much as the kernel takes without blocking. Not locked. */
+/* Writes as much as the kernel takes without blocking. Call without the lock. */
 enum queue_result queue_write(struct sink *sink);
 /* Releases all blocks and counts their events as dropped. */
 void queue_drop(struct sink *sink);

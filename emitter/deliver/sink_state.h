@@ -100,16 +100,16 @@ static inline uint64_t sink_close_by_ns(const struct sink *sink)
 {
 	return __atomic_load_n(&sink->close_by_ns, __ATOMIC_RELAXED);
 }
-/* Asks a sink to close. Locked. */
+/* Asks a sink to close. Call with the lock held. */
 static inline void sink_close_by(struct sink *sink, uint64_t by_ns)
 {
 	__atomic_store_n(&sink->close_by_ns, by_ns, __ATOMIC_RELAXED);
 }
 uint32_t sinks_with_reader(void);
-/* How many sinks there were at the flusher's latest turn; 0 without a flusher. Locked. */
+/* How many sinks there were at the flusher's latest turn; 0 without a flusher. Call with the lock held. */
 extern uint32_t sinks_attended __attribute__((visibility("hidden")));
 
-/* Returns an empty sink in state SINK_OPENING; NULL when there is none. Locked. */
+/* Returns an empty sink in state SINK_OPENING; NULL when there is none. Call with the lock held. */
 struct sink *sink_new(int parent);
 /* Called when a new sink is filled in. In state SINK_WAITING, SINK_LISTENING or SINK_NEW it belongs to the flusher from
  * now on, in SINK_DUMP to the code that writes the dump. */
@@ -121,7 +121,7 @@ void sink_ready(struct sink *sink);
 /* Called when no reader is there yet: the flusher tries again later, and the pause doubles up to 2 s. */
 void sink_retry_later(struct sink *sink, uint64_t now_ns);
 /* Called when the reader is gone: drops and counts what is queued, and ends the leases. The sink of a viewer ends,
- * others wait and try again. Not locked. */
+ * others wait and try again. Call without the lock. */
 void sink_gone(struct sink *sink, uint64_t now_ns);
 /* Called when the sink is greeted. */
 void sink_greeted(struct sink *sink);
@@ -138,6 +138,6 @@ void sink_watch(struct sink *sink, unsigned what, bool on);
 /* Queues a block for this sink, which takes a reference. Private blocks, which are greetings and answers, are lost only
  * when the whole queue is full. */
 void sink_push(struct sink *sink, struct block_buffer *block, bool is_private);
-/* Writes as much as the kernel takes without blocking. Not locked. */
+/* Writes as much as the kernel takes without blocking. Call without the lock. */
 void sink_write(struct sink *sink, uint64_t now_ns);
 #endif

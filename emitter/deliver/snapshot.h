@@ -1,4 +1,4 @@
-/* snapshot.h -- cumulative figures, summed over shards. All calls locked, by the flusher. */
+/* snapshot.h -- the figures since the start, summed over all shards. The flusher calls all of this, with the lock held. */
 #ifndef TELEM_EMITTER_DELIVER_SNAPSHOT_H
 #define TELEM_EMITTER_DELIVER_SNAPSHOT_H
 
@@ -15,9 +15,9 @@ struct sink;
 void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, bool everything, uint64_t now_ns);
 /* Writes the books of one sink. */
 void snapshot_sink(struct writer *writer, struct sink *sink, uint64_t tick, uint64_t now_ns);
-/* The events at level all so far, those of them that never reached a block, and those that did. The first function
- * returns them of each class. */
+/* Events at level all since the start: how many there were, how many of them never reached a block, and how many did. */
 struct book { uint64_t emitted, dropped, taken; };
+/* Returns the book of each class. */
 void snapshot_books(struct book books[LIMIT_CLASSES]);
 /* Returns what each class's events have cost the program, by the prices of record/price.c. */
 struct tally { uint64_t events, cost_ps, emitted, dropped; };

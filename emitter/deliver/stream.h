@@ -15,7 +15,7 @@ extern struct stream {
 	uint64_t bytes_sent;         /* to all readers; atomic */
 } stream __attribute__((visibility("hidden")));
 
-/* Begins a new stream. The books are not reset. Locked. */
+/* Begins a new stream. The books are not reset. Call with the lock held. */
 void stream_begin(void);
 /* In the child of fork(): empties the books. */
 void stream_forget(void);

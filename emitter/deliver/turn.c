@@ -109,7 +109,7 @@ static bool may_leave(struct task *task)
 	return !settings_is_heard() || now.drains >= task->gone_at;
 }
 
-/* Frees the state of threads that ended and whose rings are empty. Locked. */
+/* Frees the state of threads that ended and whose rings are empty. Call with the lock held. */
 static void retire_ended(uint64_t now_ns)
 {
 	struct task *task, *next;
@@ -155,7 +155,7 @@ static uint64_t tick_interval(void)
 	return least ? least : LIMIT_TICK_NS_DEFAULT;
 }
 
-/* Locked. */
+/* Call with the lock held. */
 static void tick(uint64_t now_ns)
 {
 	now.tick++;
@@ -187,7 +187,7 @@ static uint64_t block_due_ns(void)
 	return writer_shared.opened_ns + __atomic_load_n(&settings.flush_ns, __ATOMIC_RELAXED);
 }
 
-/* Called while a reader is there: greets it and all other sinks that are due. Locked. */
+/* Called while a reader is there: greets it and all other sinks that are due. Call with the lock held. */
 static void attend(uint64_t now_ns)
 {
 	/* Stamps have 48 bits, so events that have waited for half of that range would get a wrong time. */

@@ -21,10 +21,10 @@ static inline uint64_t cell_streamed_frees(const struct telem_cell *cell, unsign
 	return kind == SITE_ALLOC ? __atomic_load_n(&cell->streamed_frees, __ATOMIC_RELAXED) : 0;
 }
 
-/* Adds a cell that no thread writes any more to another, and empties it. owns_gauge says that the cell holds
- * the value of a gauge that was set. Locked. */
+/* Adds a cell that no thread writes any more to another, and empties it. owns_gauge says that this cell, and not
+ * the other, has the latest value of a gauge. Call with the lock held. */
 void cell_fold(struct telem_cell *into, struct telem_cell *from, const struct site_entry *site, bool owns_gauge);
-/* Reads a cell of a site of this kind while its thread may write it. In the result, count has all events,
- * streamed or not (and min all frees). */
+/* Reads a cell of a site of this kind while its thread may write it. In the result, count is all events,
+ * streamed or not, and min of an allocation site is all frees. */
 struct telem_cell cell_read(const struct telem_cell *cell, unsigned kind);
 #endif

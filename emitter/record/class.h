@@ -10,7 +10,7 @@
 #include "emitter/core/api.h"
 #include "protocol/limits.h"
 
-/* Stands in place of a level that is not set: the class's level counts, or that of all classes. */
+/* The value of a level that is not set: the level of the class is in force then, or that of all classes. */
 enum { LEVEL_NONE = 0xff };
 
 /* Says which of a class's events at level all are streamed; the others are only summed. The threads that
@@ -18,7 +18,7 @@ enum { LEVEL_NONE = 0xff };
 struct class_limit {
 	uint32_t one_in;             /* one event in so many is streamed; 0 and 1 mean every event */
 	uint64_t per_second;         /* at most so many are streamed; 0 means any number */
-	uint64_t second_ticks, let_through;  /* when the present second began, and how many since then */
+	uint64_t second_ticks, let_through;  /* when the present second began, and how many were streamed since then */
 };
 
 struct class_entry {

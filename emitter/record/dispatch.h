@@ -14,8 +14,8 @@
 #include "emitter/core/api.h"
 #include "protocol/limits.h"
 
-/* Memory that other threads may still be reading. It is freed when every thread that is inside has entered after the
- * memory was retired. */
+/* Memory that other threads may still be reading. It is freed once all threads that were inside when the memory was
+ * retired have left. */
 struct retired { struct retired *next; uint64_t epoch; size_t bytes; };
 
 struct handler {
@@ -26,12 +26,12 @@ struct handler {
 	void *config;
 	uint32_t max_failures, failures;     /* failures: atomic */
 	bool is_detached;            /* atomic */
-	uint32_t strangers_inside;   /* threads without a state of their own; atomic */
+	uint32_t strangers_inside;   /* how many threads without a state of their own are in it; atomic */
 };
 
 struct handler_set {
 	struct retired retired;
-	const char *name;            /* the event's */
+	const char *name;            /* the name of the event */
 	uint32_t count;
 	struct handler *handlers[];
 };
@@ -39,7 +39,7 @@ struct handler_set {
 /* The state shared by the thread that changes sets and the threads that call handlers. */
 extern struct dispatch {
 	uint64_t epoch;
-	uint32_t strangers;          /* threads without a state of their own that call now */
+	uint32_t strangers;          /* how many threads without a state of their own are calling handlers now */
 	bool has_membarrier;
 	/* Called when a handler has returned a failure; set before the first handler is attached. */
 	void (*failed)(struct handler *handler, const char *event, int result);
@@ -57,7 +57,7 @@ extern struct dispatch {
 		}                                                                                \
 	} while (0)
 
-/* Calls the handlers of an event. For places whose level says that there are any. */
+/* Calls the handlers of an event. Places call it when their level says that there are any. */
 void handlers_call(struct telem_site *site, enum telem_phase phase, uint64_t value, const struct telem_field *fields,
 		   uint32_t field_count);
 #endif

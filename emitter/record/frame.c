@@ -114,7 +114,7 @@ static struct frame *frame_named(const char *name)
 
 /* ---- counters ---- */
 
-/* Adds a counter to a frame; returns its place among the frame's, or a negative errno. Locked. */
+/* Adds a counter to a frame; returns its place among the frame's, or a negative errno. Call with the lock held. */
 static int choose(struct frame *frame, const char *counter)
 {
 	int site = site_find(counter, SITE_COUNTER), which;

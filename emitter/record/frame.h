@@ -12,14 +12,14 @@
 #include "protocol/limits.h"
 #include "protocol/message.h"
 
-/* A frame that has ended, in words. */
+/* The figures of a frame that has ended, all of 8 bytes, so that they can be copied word by word. */
 struct frame_record {
 	uint64_t frame, task, number, time_ns, duration_ns, allocations, broken, budget_ns, counter_count;
 	int64_t heap_bytes, heap_peak;
 	uint64_t logs[SEVERITY_COUNT], counters[LIMIT_COUNTERS_A_FRAME];
 };
 
-/* Takes a reference to a WATCH_ thing, or gives one back. Any thread. */
+/* Adds one watcher of a WATCH_ thing, or removes one. Any thread may call this. */
 void frames_watch(bool by_viewer, unsigned what, bool on);
 bool frames_are_inspected(void);
 /* Returns how many frames were kept so far. They are numbered from 0, so this is the number of the next one. */

@@ -18,7 +18,7 @@
 #include "emitter/record/site.h"
 #include "emitter/record/thread.h"
 
-/* Locked. */
+/* Call with the lock held. */
 static struct {
 	uint32_t handler_count;
 	struct handler *first;
@@ -299,7 +299,7 @@ int telem_attach(const char *id, const char *event, telem_handler *function, voi
 }
 
 /* Waits until no thread is in the handler. A thread that is itself in a handler does not wait, because two such threads
- * could wait for each other. Locked on entry and exit, not in between. */
+ * could wait for each other. Call with the lock held; it is released in between. */
 static int wait_until_left(const struct handler *handler)
 {
 	bool may_wait = !my_thread || !my_thread->inside[0];

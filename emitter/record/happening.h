@@ -18,13 +18,13 @@ struct happening {
 	char name[2 * LIMIT_NAME_BYTES];     /* "class.name" */
 };
 
-/* Finds a name; NULL when no handler was ever attached to it. Any thread, not locked. */
+/* Finds a name; NULL when no handler was ever attached to it. Any thread may call this, without the lock. */
 struct happening *happening_find(const char *name);
-/* Finds a name or makes it; NULL when memory is out or there are LIMIT_HANDLER_NAMES. Locked. */
+/* Finds a name or makes it; NULL when memory is out or there are LIMIT_HANDLER_NAMES. Call with the lock held. */
 struct happening *happening_make(const char *name);
-/* Returns the name after this one, the first for NULL, and NULL after the last. Locked. */
+/* Returns the name after this one, the first for NULL, and NULL after the last. Call with the lock held. */
 struct happening *happening_next(const struct happening *happening);
 uint32_t happening_count(void);
-/* Whether telem_persist() is in force. Places then hold a pointer to their set of handlers. Locked. */
+/* Whether telem_persist() is in force. Places then hold a pointer to their set of handlers. Call with the lock held. */
 extern bool happenings_are_sealed __attribute__((visibility("hidden")));
 #endif

@@ -1,7 +1,7 @@
 /* level.h -- the levels in force, of classes, of sites, and at each place.
  *
  * A site's level is the one that a viewer leased for it, else its own, else that of its class. A class's level is
- * the one that a viewer leased, else its own. Locked. */
+ * the one that a viewer leased, else its own. Call with the lock held. */
 #ifndef TELEM_EMITTER_RECORD_LEVEL_H
 #define TELEM_EMITTER_RECORD_LEVEL_H
 
@@ -10,11 +10,11 @@
 
 struct site_entry;
 
-/* Who changed the level of a site last. */
+/* The name of who changed the level of a site last. */
 extern char levels_changed_by[64] __attribute__((visibility("hidden")));
 
 /* Puts own and leased levels in force at every site, and wakes the flusher, which sends them. by
- * says who wanted it. */
+ * is the name of who wanted it. */
 void levels_apply(const char *by);
 uint8_t level_in_force(const struct site_entry *site);
 /* Writes to the places of a site its level, and whether its name has handlers. */

@@ -31,7 +31,7 @@ void places_meet(struct happening *happening)
 	}
 }
 
-/* Locked. place->reserved[0] links the places of one site, [1] is the module. */
+/* Call with the lock held. place->reserved[0] links the places of one site, [1] is the module. */
 static void place_register(struct telem_site *place, const struct telem_module_ *module)
 {
 	struct site_entry *entry;

@@ -10,7 +10,7 @@
 
 #include "emitter/core/api.h"
 
-/* A site of the emitter's own; its level is 0 while it cannot be registered. Not locked. */
+/* A site of the emitter's own; its level is 0 while it cannot be registered. Call without the lock. */
 #define OWN_SITE(cls, kind, unit, detail, name)                                                  \
 	__extension__({                                                                          \
 		static struct telem_site own_site_ = TELEM_SITE_INIT_(cls, kind, unit, detail, name);    \
@@ -21,7 +21,7 @@ void place_register_own(struct telem_site *place);
 /* Registers the names of an event's fields, when its place is first at level all. Takes the lock. */
 bool place_has_fields(const struct telem_site *place);
 void place_fields(struct telem_site *place, const struct telem_field *fields, uint32_t field_count);
-/* Called when a name gets its first handler: makes the sites of that name point to it. Locked. */
+/* Called when a name gets its first handler: makes the sites of that name point to it. Call with the lock held. */
 struct happening;
 void places_meet(struct happening *happening);
 #endif

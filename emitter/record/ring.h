@@ -25,12 +25,12 @@ enum { RING_PAD = 1, RING_TASK = 2, RING_END = 3 };     /* RING_END: the rest of
 
 /* Values of limit that are not positions: */
 #define RING_BUSY 0          /* a record is being written; the events of a signal handler now are dropped */
-#define RING_LOOK 1          /* full, or the task changed: take the slow path */
+#define RING_LOOK 1          /* the ring is full, or the task changed: the producer takes the slow path */
 
 struct ring {
 	/* These belong to the producer. No other thread writes to their cache lines. */
 	_Alignas(128) uint64_t head; /* the next position, in bytes; begins at the capacity, never wraps */
-	uint64_t limit;              /* up to here the producer needs no slow path */
+	uint64_t limit;              /* the producer needs no slow path as long as head stays below this position */
 	uintptr_t base;              /* base + position is an address, for positions of the present lap */
 	uint8_t *slots;
 	uint64_t mask, first;        /* first: the oldest position that may be copied */

@@ -34,7 +34,7 @@ extern struct shard shard_shared __attribute__((visibility("hidden")));
 int shards_begin(void);
 /* Returns an empty shard in a task, with room for every site that is registered now; NULL when memory is out. */
 struct shard *shard_take(struct task *task);
-/* Makes this thread write to this shard from now on. Not locked. */
+/* Makes this thread write to this shard from now on. Call without the lock. */
 void shard_enter(const struct shard *shard);
 /* Called when no thread writes a shard any more: its sums stay with its task, in the unowned shard, or go to
  * shard_ended when the task has ended. */

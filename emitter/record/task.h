@@ -1,4 +1,4 @@
-/* task.h -- the table of tasks, to which events are attributed. Each thread is one of them. Locked. */
+/* task.h -- the table of tasks, to which events are attributed. Each thread is one of them. Call with the lock held. */
 #ifndef TELEM_EMITTER_RECORD_TASK_H
 #define TELEM_EMITTER_RECORD_TASK_H
 
@@ -16,8 +16,8 @@ struct task {
 	struct shard *unowned;       /* one of these shards: the sums of threads that ended, while the task lives */
 	int id;                      /* > TASK_ENDED; slot and generation */
 	bool is_free, has_ended, is_sent;
-	bool is_used;                /* the two common tasks are sent only when this is true; atomic */
-	uint64_t gone_at;            /* the drain that takes its last events; 0 while that is not known */
+	bool is_used;                /* it has had an event; the two common tasks are not sent before that; atomic */
+	uint64_t gone_at;            /* the number of the drain that takes its last events; 0 while that is not known */
 	pid_t thread_id;             /* 0 when the task is not a thread */
 	char name[LIMIT_NAME_BYTES];
 	uint64_t taken[LIMIT_CLASSES], taken_count;  /* events that the stream took */

@@ -52,15 +52,15 @@ extern __thread struct thread *my_thread __attribute__((tls_model("initial-exec"
 /* Returns the state of the calling thread, which is attached at the first call. NULL beyond the limits, after the
  * thread's destructor, and for a signal handler that has interrupted a slow path. */
 struct thread *thread_self(void);
-/* Sets a hook that each ending thread calls when it has left its ring to the flusher. Not locked. */
+/* Sets a hook that each ending thread calls when it has left its ring to the flusher. Call without the lock. */
 void thread_on_end(void (*hook)(void));
-/* Frees the state and ring of an ended thread whose ring is empty, for another thread. Locked. */
+/* Frees the state and ring of an ended thread whose ring is empty, for another thread. Call with the lock held. */
 void thread_retire(struct thread *thread);
 
-/* Makes a shard of this thread in a task; NULL when there is no room. Locked. */
+/* Makes a shard of this thread in a task; NULL when there is no room. Call with the lock held. */
 struct shard *thread_shard_in(struct thread *thread, struct task *task);
 /* Makes threads carry the sum of this counter along from now on, when they leave a shard. Returns its index among the
- * LIMIT_FRAME_COUNTERS, or -ENOSPC. Locked. */
+ * LIMIT_FRAME_COUNTERS, or -ENOSPC. Call with the lock held. */
 int thread_carry(uint32_t site);
 /* Returns the sum of a carried counter over all shards in which this thread has counted. */
 uint64_t thread_carried_sum(const struct thread *thread, uint32_t which);

@@ -37,7 +37,8 @@ struct heat {
 
 struct model_site {
 	uint32_t id, class_id;
-	uint64_t received;                   /* events that came at level all; each event needs this and class_id */
+	uint64_t received;                   /* events that came at level all. It stands here because applying an event
+					      * needs it and class_id, and one cache line holds both. */
 	uint32_t kind, unit, detail, line;
 	uint8_t level, own_level;            /* own_level is LEVEL_OWN when the site follows its class */
 	uint32_t every;                      /* one event in so many is measured; above 1 figures are estimates */
@@ -65,7 +66,7 @@ struct model_site {
 	uint64_t *buckets, *previous_buckets;
 	struct delta **deltas;               /* MODEL_WINDOW_S_MAX of them: what each second added; or NULL */
 	uint64_t previous_received;
-	int64_t forgotten_second;            /* the newest second that deltas had no room for; 0: there is none */
+	int64_t forgotten_second;            /* the newest second whose delta could not be kept; 0: there is none */
 };
 
 struct model_task {
@@ -91,8 +92,8 @@ struct task_site {
 	uint64_t count, sum, min, max;
 	double rate_per_s;
 	uint64_t previous_count;             /* value at the last tick */
-	uint64_t *buckets;                   /* NULL without a distribution; they sum to less than previous_count when
-					      * the target leaves them out */
+	uint64_t *buckets;                   /* NULL without a distribution. The target may leave some out; then they sum
+					      * to less than previous_count. */
 	/* Private to the model. */
 	uint64_t previous_sum, previous_max; /* values at the last tick */
 	uint32_t next_site;                  /* the next site of the same task; 0: this is the last */
@@ -249,7 +250,8 @@ static inline uint64_t model_dropped(const struct model_class *class)
 {
 	return class->dropped > class->base_dropped ? class->dropped - class->base_dropped : 0;
 }
-/* Live bytes of an allocation type, in the whole program or in a task, from its sum and max; objects from count and min. */
+/* Returns the live bytes of an allocation type, from its sum (bytes allocated) and its max (bytes freed). The same with
+ * count and min gives its live objects. */
 static inline int64_t model_live_bytes(uint64_t sum, uint64_t max) { return (int64_t)(sum - max); }
 /* Whether the site is an allocation type or a tag. A tag has the same figures, of what its blocks of code allocated and
  * freed. The types count these bytes as well, so totals leave tags out. */

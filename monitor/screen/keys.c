@@ -317,7 +317,7 @@ static const struct key_row {
 	{ 'm', 0, ANYWHERE, "m mark", do_mark, { "m M", "mark, unmark", true } },
 	{ 'M', 0, ANYWHERE, NULL, do_unmark, { 0 } },
 	{ 'R', 0, LIVE_ONLY, "R rec", do_record, { "R", "record, stop", true } },
-	{ 'D', 0, LIVE_ONLY, NULL, do_dump, { "D", "dump its rings", false } },
+	{ 'D', 0, LIVE_ONLY, NULL, do_dump, { "D", "dump to file", false } },
 	{ 'w', 0, ANYWHERE, NULL, do_window, { "w", "window", false } },
 	{ 'd', 0, LIVE_ONLY, NULL, do_interval, { "d", "interval", false } },
 	{ 'K', 0, LIVE_ONLY, NULL, do_keep, { "K", "keep levels", false } },

@@ -21,19 +21,20 @@
 #define CONTROLS_NO_ANSWER UINT32_MAX
 
 struct request;
-/* Called once for each request that has an end: with ACK_DONE, the code of a refusal, or CONTROLS_NO_ANSWER. */
+/* Called once for each request, when it ends. Its code is ACK_DONE, another ACK_ code when the program refused, or
+ * CONTROLS_NO_ANSWER. */
 typedef void controls_answered(void *arg, const struct request *request);
 
 struct request {
 	uint32_t id;                 /* 0: the place is free */
 	enum kind kind;
-	uint32_t class_id, site;     /* of a SET_LEVEL, like level */
+	uint32_t class_id, site;     /* what a SET_LEVEL asks for; 0 for other kinds */
 	uint8_t level;
 	uint64_t sent_ns;            /* of the viewer's monotonic clock */
 	controls_answered *answered; /* may be NULL */
 	void *arg;
-	uint32_t code;               /* of the answer, like text */
-	char text[LIMIT_PATH_BYTES];
+	uint32_t code;               /* the answer, once it has come */
+	char text[LIMIT_PATH_BYTES]; /* what the program said with it; "" for nothing */
 };
 
 enum wish_state {
@@ -57,9 +58,9 @@ struct wish {
 };
 
 struct controls {
-	struct session *session;     /* borrowed; observer looks on in it */
+	struct session *session;     /* borrowed */
 	struct source *source;       /* borrowed */
-	struct observer observer;
+	struct observer observer;    /* hears the answers and greetings of the session */
 	bool is_read_only;           /* nothing is ever sent */
 	bool persist;                /* levels that are asked for from now on stay when we leave */
 	char own_name[32];           /* what the program calls us */
@@ -71,34 +72,34 @@ struct controls {
 	struct wish wishes[CONTROLS_WISHES];
 	int wish_count;
 	char letters[LIMIT_CLASSES]; /* a key for each class; 0: none yet */
-	int back_pid;                /* a program of the same name runs again as this process; 0: none */
+	int back_pid;                /* the program has ended, and one of the same name runs with this PID; 0: none does */
 };
 
-/* Both the session and the source are borrowed until controls_fini(). */
 void controls_init(struct controls *controls, struct session *session, struct source *source);
 void controls_fini(struct controls *controls);
-/* Says what time it is, on the monotonic clock. Ends the requests that have waited too long. */
+/* Tells the controls what time it is, on the monotonic clock, and ends the requests that have waited too long. */
 void controls_clock(struct controls *controls, uint64_t now_ns);
-/* The connection was lost: nobody answers the requests any more. */
+/* Tells the controls that the connection was lost. Ends all requests, because nobody will answer them. */
 void controls_lost(struct controls *controls);
 
-/* Sends a request; its number is filled in. answered may be NULL. 0; -EPERM when we are read-only, -ENOTCONN without a
- * way, -EMSGSIZE when it is too long, or another negative errno. */
+/* Sends a request; its number is filled in. answered may be NULL. Returns 0, -EPERM when we are read-only, -ENOTCONN
+ * when no request can reach the program now, -EMSGSIZE when the request is too long, or another negative errno. */
 int controls_request(struct controls *controls, const struct message *message, controls_answered *answered, void *arg);
-/* Once the program has greeted us: tells it who we are, how often ticks shall come, and which levels we want. Returns
- * false when the program lacks the class or site *missing of a wish. */
+/* Tells the program, once it has greeted us, who we are, how often ticks shall come, and which levels we want. Returns
+ * true, or false when a wish names a class or site that the program lacks; *missing is then the first such name. */
 bool controls_attach(struct controls *controls, const char **missing);
-/* How often ticks come, from now on and after a reconnection. 0 or a negative errno. */
+/* Sets how often ticks come, from now on and after a reconnection. Returns 0 or a negative errno. */
 int controls_set_interval(struct controls *controls, uint64_t interval_ns);
 
-/* Asks for a level of a class, or of a site when site is not 0, and wants it from now on; LEVEL_OWN gives it back. 0;
- * -ENOSPC when there are too many wishes; or what controls_request() returns. */
+/* Asks for a level of a class, or of a site when site is not 0, and keeps it as a wish; LEVEL_OWN gives it back. Returns
+ * 0, -ENOSPC when there are too many wishes, or what controls_request() returns. */
 int controls_set_level(struct controls *controls, uint32_t class_id, uint32_t site, uint8_t level,
 		       controls_answered *answered, void *arg);
-/* Adds wishes from a list such as "gc=all,log=off", "all", "sum" or "none", which are not sent yet. EXIT_DONE or
- * EXIT_USAGE. */
+/* Adds wishes from a list such as "gc=all,log=off", "all", "sum" or "none", and does not send them yet. Returns
+ * EXIT_DONE, or EXIT_USAGE with the problem set. */
 int controls_wish(struct controls *controls, const char *list, struct problem *problem);
-/* Returns whether each wish names a class or site that the program has; *missing is the first that does not. */
+/* Returns whether each wish names a class or site that the program has. If not, *missing is the first name that it
+ * lacks. */
 bool controls_check_wishes(struct controls *controls, const char **missing);
 /* Sends all wishes that the program has a class or site for, and that it has not refused. answered, which may be NULL, is
  * called for each. Returns how many were sent, or the negative errno of the first that could not be. */

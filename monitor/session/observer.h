@@ -14,7 +14,7 @@ struct observer {
 	void (*on_block)(void *arg, const struct block *block);
 	/* Gets a message of the stream after it was applied to the model. The message is valid during the call. */
 	void (*on_message)(void *arg, const struct message *message);
-	/* Called when a tick has come and the block that closed it is applied: all figures are those of its SNAPSHOT. */
+	/* Called after the whole block that ended with a SNAPSHOT was applied: all figures are those of this tick. */
 	void (*on_tick)(void *arg);
 	void *arg;
 	struct observer *next;       /* set by the session */

@@ -257,15 +257,15 @@ int session_restart(struct session *session, uint64_t offset)
 	return 0;
 }
 
-void session_end(struct session *session, int bad_code)
+void session_end(struct session *session, int status)
 {
 	if (session->has_greeted || session->is_foreign)
 		return;
 	if (session->parser.first_count > 0) {
-		set_foreign(session, bad_code);
+		set_foreign(session, status);
 		return;
 	}
-	problem_set(&session->problem, bad_code, "%s: ended before it sent anything", session->address);
+	problem_set(&session->problem, status, "%s: ended before it sent anything", session->address);
 	problem_todo(&session->problem, "Is it a program that uses libtelem, and the right address? Or does it have "
 					"too many viewers already?");
 	session->is_foreign = true;

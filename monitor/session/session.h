@@ -22,7 +22,7 @@ struct session {
 	struct model *model;         /* own */
 	const char *address;         /* borrowed; for messages */
 	size_t lead_bytes_max;       /* before the first greeting so many bytes may be of something else */
-	uint64_t last_number;        /* of the blocks that all viewers share; 0: none yet */
+	uint64_t last_number;        /* the number of the latest block that went to all viewers; 0: none came yet */
 	bool has_number;
 	bool has_greeted;            /* at least one whole block came */
 	bool has_ended;              /* an END came: the next HELLO begins anew */
@@ -33,31 +33,33 @@ struct session {
 	struct observer *observers;  /* borrowed, in the order in which they came */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int session_init(struct session *session, const char *address, size_t lead_bytes_max);
 void session_fini(struct session *session);
 
-/* The session calls the observer from now on, after those that came before it, until
- * session_unobserve(). The observer is the caller's, and must live until then. */
+/* The session calls the observer from now on, after those that came before it, until session_unobserve(). The observer
+ * is the caller's, and must live until then. */
 void session_observe(struct session *session, struct observer *observer);
 /* Does nothing for an observer that the session does not have. */
 void session_unobserve(struct session *session, struct observer *observer);
 
-/* Where the next bytes go. */
+/* Returns where the caller shall put the next bytes of the stream, and how many fit there. */
 uint8_t *session_room(struct session *session, size_t *room);
-/* Count bytes came, at now_ns of the wall clock: applies all whole blocks. Sets the problem when this is not a telemetry
- * stream (EXIT_CONNECTION) or one of a version that we do not know (EXIT_VERSION). */
+/* Takes count bytes that came at now_ns of the wall clock, and applies all whole blocks. Sets the problem when this is
+ * not a telemetry stream (EXIT_CONNECTION) or one of a version that we do not know (EXIT_VERSION). */
 void session_filled(struct session *session, size_t count, uint64_t now_ns);
-/* For a cursor: count bytes came, and nothing is applied yet. */
+/* Takes count bytes and applies nothing: a cursor does that block by block, with session_step(). */
 void session_hold(struct session *session, size_t count);
-/* Applies one block; false when no whole one is there. */
+/* Applies the next block. Returns false when there is no whole one. */
 bool session_step(struct session *session, uint64_t now_ns);
-/* The connection was lost. The bytes that come next begin at this offset of the stream. */
+/* Tells the session that the connection was lost, and that the next bytes begin at this offset of the stream. */
 void session_gap(struct session *session, uint64_t offset);
-/* Forgets everything but the model's window, to begin anew at an offset. 0, or -ENOMEM and nothing has changed. */
+/* Forgets everything but the model's window, to begin anew at an offset. Returns 0, or -ENOMEM when nothing has
+ * changed. */
 int session_restart(struct session *session, uint64_t offset);
-/* EXIT_DONE, or EXIT_VERSION with the problem set when the greeting is of a version that we do not know. */
+/* Returns EXIT_DONE, or EXIT_VERSION with the problem set when the greeting is of a version that we do not know. */
 int session_check_version(const struct message_hello *hello, struct problem *problem);
-/* No more bytes will come: sets the problem, with this status, when none of them made a stream. */
-void session_end(struct session *session, int bad_code);
+/* Tells the session that no more bytes will come. When none of those that came made a stream, sets the problem, with the
+ * status that the caller has for it. */
+void session_end(struct session *session, int status);
 #endif

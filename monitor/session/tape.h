@@ -14,22 +14,22 @@
 
 struct tape {
 	const struct session *session;       /* borrowed */
-	/* Keeps the bytes behind those before, or returns false when it cannot; then the tape goes on at its next point,
-	 * with the offset whole.offset. */
+	/* Appends the bytes to what is kept already. Returns false when it cannot; then the tape takes no more blocks until
+	 * its next point, which it writes at whole.offset, behind the last that was kept whole. */
 	bool (*keep)(void *arg, const uint8_t *bytes, size_t count);
 	void *arg;
 	uint64_t gap_bytes;                  /* for recording_is_due() */
 	struct recording recording;
-	struct recording whole;              /* as it was behind the latest whole block or point */
+	struct recording whole;              /* a copy of recording, made behind the latest block or point that was kept */
 	uint64_t point_bytes;                /* how long the latest point is */
-	uint64_t previous_events;            /* of the model, at the latest point */
-	bool is_synced;                      /* the stream's blocks may follow what is written */
+	uint64_t previous_events;            /* how many events the model had at the latest point */
+	bool is_synced;                      /* the next block continues what was written; false: a point must come first */
 };
 
 void tape_init(struct tape *tape, const struct session *session, bool (*keep)(void *arg, const uint8_t *bytes, size_t count),
 	       void *arg, uint64_t gap_bytes);
-/* Writes a block, for an observer's on_block: nothing before the first point, which needs a model that stands between two
- * ticks. A block of NULL is a cut of the stream, behind which a reader begins anew. */
+/* Writes a block; an observer's on_block() calls it. Blocks before the first point are left out: a point needs a model
+ * that has seen a tick. A block of NULL is a cut of the stream, behind which a point comes first again. */
 void tape_block(struct tape *tape, const struct block *block);
 /* Ends the tape, after writing a point if there is none yet. Returns whether its end was kept, which is not so when the
  * model has not heard of a program. */

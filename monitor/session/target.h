@@ -44,24 +44,24 @@ struct target {
 	struct problem problem;      /* why it ended, or is not open */
 	struct problem warning;      /* of a recording */
 	struct problem notice;       /* a wish names what the program lacks; the user of the target clears it */
-	uint64_t last_bytes_ns;      /* when bytes came last, of the monotonic clock, like the next two */
-	uint64_t opened_ns, lost_ns;
+	/* Times of the monotonic clock: when bytes came last, when the source was opened, and when it was lost. */
+	uint64_t last_bytes_ns, opened_ns, lost_ns;
 	/* Called after each tick with tick true, and with tick false when anything else has changed. */
 	void (*on_change)(void *arg, bool tick);
 	void *arg;
 };
 
-/* Opens the address. EXIT_DONE, or another status with target->problem set; then nothing needs to be closed. A recording
- * stands before its first tick, and needs neither base nor on_change. */
+/* Opens the address. Returns EXIT_DONE, or another status with target->problem set; then nothing needs to be closed. A
+ * recording stands before its first tick, and needs neither base nor on_change. */
 int target_open(struct target *target, struct event_base *base, const struct target_config *config,
 		const struct address *address, void (*on_change)(void *arg, bool tick), void *arg);
 void target_close(struct target *target);
 
-/* Whether the target is a recording, so that nobody can be asked for anything. */
+/* Returns whether the target is a recording, where no program is that could be asked for anything. */
 bool target_is_recording(const struct target *target);
-/* The model that stands where the user looks: at the cursor, or at what comes in now. */
+/* Returns the model of the moment that the user looks at: the cursor's, or the newest. */
 struct model *target_model(const struct target *target);
-/* Holds the picture of a live program, of which more is collected and kept meanwhile. 0 or -ENOMEM. */
+/* Holds the picture of a live program, while what comes in goes on to be kept. Returns 0 or -ENOMEM. */
 int target_freeze(struct target *target);
 /* Returns from a held picture to what comes in now. */
 void target_unfreeze(struct target *target);

@@ -86,11 +86,11 @@ void timeline_tick(struct timeline *timeline, uint64_t stream, uint64_t time_ns)
 
 /* ---- points ---- */
 
-uint64_t timeline_point_before(const struct timeline *timeline, uint64_t time_ns)
+uint64_t timeline_point_before(const struct timeline *timeline, uint64_t moment_ns)
 {
 	uint64_t offset = timeline->start;
 
-	for (uint32_t i = 0; i < timeline->point_count && timeline->points[i].time_ns <= time_ns; i++)
+	for (uint32_t i = 0; i < timeline->point_count && timeline->points[i].time_ns <= moment_ns; i++)
 		offset = timeline->points[i].offset;
 	return offset;
 }

@@ -27,43 +27,44 @@ struct timeline_clock { uint64_t stream, shift_ns, mono_ns, real_ns; };
 
 struct timeline {
 	uint64_t start, end;         /* the offsets that can be read: from start to before end */
-	uint64_t first_ns, last_ns;  /* its first and its last tick */
+	uint64_t first_ns, last_ns;  /* the moments of the first and the last tick that can be read */
 	struct timeline_point *points;       /* own; in order, the oldest first */
 	uint32_t point_count;
 	struct timeline_clock clocks[TIMELINE_CLOCKS];       /* in the order of their programs */
 	uint32_t clock_count;
-	/* A recording. */
+	/* Only for a recording. */
 	struct source *file;         /* borrowed; NULL: the past is in memory */
 	bool is_clean;               /* it was closed in order */
-	uint64_t whole_bytes;        /* up to the end of the last whole block */
+	uint64_t whole_bytes;        /* how many bytes there are up to the end of the last whole block */
 	uint64_t damaged_bytes, damaged_at;
-	/* A live session's past. */
-	struct session *session;     /* borrowed; observer looks on in it */
-	struct observer observer;
+	/* Only for a live session's past. */
+	struct session *session;     /* borrowed */
+	struct observer observer;    /* hears the blocks of the session */
 	struct tape tape;
 	uint8_t *bytes;              /* own: the byte at offset is bytes[offset % bytes_max] */
 	size_t bytes_max;
 };
 
-/* Reads a recording once from end to end, to find its points, its length in time, and what is damaged. EXIT_DONE, or
- * another status with the problem set; then nothing needs to be closed. The warning has the status EXIT_RECORDING when
- * the recording was cut or damaged, and what is whole can be used all the same. file must live until timeline_close(). */
+/* Reads a recording once from end to end, to find its points, its length in time, and what is damaged. Returns
+ * EXIT_DONE, or another status with the problem set; then nothing needs to be closed. The warning has the status
+ * EXIT_RECORDING when the recording was cut or damaged, and what is whole can be used all the same. file must live until
+ * timeline_close(). */
 int timeline_open(struct timeline *timeline, struct source *file, struct problem *problem, struct problem *warning);
-/* Keeps the past of a live session from now on, in at most bytes_max bytes, which is LIMIT_BLOCK_BYTES or more. 0
- * or -ENOMEM. */
+/* Keeps the past of a live session from now on, in at most bytes_max bytes, which is LIMIT_BLOCK_BYTES or more. Returns
+ * 0 or -ENOMEM. */
 int timeline_keep(struct timeline *timeline, struct session *session, size_t bytes_max);
 void timeline_close(struct timeline *timeline);
-/* Reads up to room bytes from an offset. The count, 0 at the end, -ESTALE for bytes that are kept no longer, or another
- * negative errno. */
+/* Reads up to room bytes from an offset. Returns how many, 0 at the end, -ESTALE for bytes that are kept no longer, or
+ * another negative errno. */
 int64_t timeline_read(struct timeline *timeline, uint64_t offset, uint8_t *bytes, size_t room);
-/* The moment of a program's time; 0 for time 0, at which there is no tick yet. */
+/* Returns the moment of a program's time; 0 for time 0, at which there is no tick yet. */
 uint64_t timeline_moment(const struct timeline *timeline, uint64_t stream, uint64_t time_ns);
-/* The wall clock at a moment, in ns since 1970. */
+/* Returns the wall clock at a moment, in ns since 1970. */
 int64_t timeline_real_ns(const struct timeline *timeline, uint64_t moment_ns);
-/* The offset of the last point that is not behind the moment; of the first point when all are. */
-uint64_t timeline_point_before(const struct timeline *timeline, uint64_t time_ns);
+/* Returns the offset of the last point that is not later than the moment, or of the first point when all are later. */
+uint64_t timeline_point_before(const struct timeline *timeline, uint64_t moment_ns);
 
-/* For timeline_scan.c: adds a point; false when memory is out. */
+/* For timeline_scan.c: adds a point. Returns false when memory is out. */
 bool timeline_add_point(struct timeline *timeline, uint64_t offset, uint64_t time_ns);
 /* For timeline_scan.c: a greeting has come, and a tick. */
 void timeline_greeting(struct timeline *timeline, uint64_t stream, uint64_t mono_ns, uint64_t real_ns);

@@ -44,7 +44,8 @@ struct source {
 	int lock_fd;                 /* holds the lock of a file that is read, when fd must not; -1: nothing does */
 	unsigned tries;              /* since the connection was lost */
 	unsigned host_at;            /* which of the host's addresses is tried */
-	bool reconnects, was_open, made_path;
+	bool reconnects, was_open;
+	bool made_path;              /* the source made the file of its address, and removes it */
 	bool said_goodbye;           /* set by the user: when the stream ends now, it does not come back */
 	bool has_greeted;            /* set by the user: the other end speaks telemetry */
 	struct problem problem;      /* why it is not open */

@@ -1,10 +1,9 @@
 /* panel.h -- what a panel is: it draws a const model onto a canvas, and has some keys.
  *
- * A panel is one file and one line in panels.c; its place among the tabs, its digit, its keys in the
- * footer and on the help page, and its small form on the Overview follow from its struct panel. Panels
- * own no data: what they remember is in a struct panel_view, one for each panel, which the screen
- * keeps. The screen gives a panel the rows between the pulse and the message row; the panel clears
- * them and draws its own title. */
+ * A panel is one file and one line in panels.c; its place among the tabs, its digit, its keys in the footer and on the
+ * help page, and its small form on the Overview follow from its struct panel. A panel has no data of its own: what it
+ * remembers is in a struct panel_view, one for each panel, which the screen keeps. The screen gives a panel the rows
+ * between the header and the message row; the panel clears them and draws its own title. */
 #ifndef TELEM_MONITOR_SCREEN_PANELS_PANEL_H
 #define TELEM_MONITOR_SCREEN_PANELS_PANEL_H
 
@@ -37,10 +36,10 @@ struct panel_wish {
 struct panel;
 
 struct panel_view {
-	int top, cursor;                     /* rows of the list; cursor -1: the cursor is not in the list yet */
+	int top, cursor;                     /* the first row shown, and the cursor's row; -1: it has not been placed yet */
 	uint32_t cursor_id;                  /* the item that the cursor follows: the id of a site, task or class */
 	int page;                            /* how many rows the last frame showed */
-	int sort;                            /* the column to sort by, in the panel's own numbers; 0: its favourite */
+	int sort;                            /* the column to sort by, an index into the panel's sorts; 0 at the start */
 	bool is_ascending, is_held;          /* is_held: rows keep their order */
 	uint32_t order[1024];                /* the ids in the order that is held */
 	int order_count;
@@ -65,17 +64,17 @@ struct panel_view {
 	uint32_t go_id;
 };
 
-/* While what a row of keys applies. */
+/* When a row of keys applies: always, while an item is open, or while none is. */
 enum panel_while { PANEL_ALWAYS, PANEL_WHILE_OPEN, PANEL_WHILE_CLOSED };
 
 /* One key of a panel: what it does, and what the footer and the help page show of it. Rows end with a key of 0. */
 struct panel_key {
 	int key, other;                      /* numbers of widgets/key.h; other is a second key for the same, or 0 */
-	enum panel_while applies;            /* an item is open, or none is */
+	enum panel_while applies;
 	const char *footer;                  /* "x next level"; NULL: the footer does not show this row */
 	const char *help_keys, *help;        /* "x X" and "next level, off"; NULL: the help page does not show it */
-	/* Does what the key means. Returns false when the key means something else now and goes on to the panel's
-	 * key(). NULL: the row is only shown; key() or the screen takes the key. */
+	/* Does what the key means. Returns false when the key has no such meaning now; then the panel's key() gets it.
+	 * NULL: the row is only shown, for a key that the panel's key() or the screen takes. */
 	bool (*run)(const struct model *model, struct panel_view *view);
 };
 
@@ -104,7 +103,7 @@ struct panel {
 	/* A small form without any place is shown on a wide Overview where there is room, while its count is
 	 * above 0. */
 	struct panel_place places[OVERVIEW_LAYOUT_COUNT];
-	/* For a box of the Overview that is one more small form of some panel: that panel, whose digit it shows. */
+	/* Only for a box of the Overview that belongs to a panel: that panel. The box shows its digit. */
 	const struct panel *of;
 };
 
