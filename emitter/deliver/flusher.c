@@ -22,7 +22,7 @@
 #include "emitter/deliver/turn.h"
 #include "emitter/deliver/writer.h"
 
-/* Call with the lock held. */
+/* Read and written with the lock held. */
 static bool stop_wanted, is_over;    /* is_over: the thread is about to end */
 static uint64_t linger_ns;
 

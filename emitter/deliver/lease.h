@@ -1,7 +1,8 @@
 /* lease.h -- the levels that viewers hold: a lease ends when its viewer is gone.
  *
  * A class or site may be leased by several viewers; the latest lease counts. It is pushed into the
- * row of the class or site; levels_apply() then puts it in force. Call with the lock held. */
+ * row of the class or site; levels_apply() then puts it in force. All of this is called with the
+ * lock held. */
 #ifndef TELEM_EMITTER_DELIVER_LEASE_H
 #define TELEM_EMITTER_DELIVER_LEASE_H
 

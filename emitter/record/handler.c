@@ -18,7 +18,7 @@
 #include "emitter/record/site.h"
 #include "emitter/record/thread.h"
 
-/* Call with the lock held. */
+/* Read and written with the lock held. */
 static struct {
 	uint32_t handler_count;
 	struct handler *first;

@@ -25,6 +25,7 @@ struct happening *happening_make(const char *name);
 /* Returns the name after this one, the first for NULL, and NULL after the last. Call with the lock held. */
 struct happening *happening_next(const struct happening *happening);
 uint32_t happening_count(void);
-/* Whether telem_persist() is in force. Places then hold a pointer to their set of handlers. Call with the lock held. */
+/* Whether telem_persist() is in force. Places then hold a pointer to their set of handlers. Read and written with
+ * the lock held. */
 extern bool happenings_are_sealed __attribute__((visibility("hidden")));
 #endif

@@ -1,7 +1,7 @@
 /* level.h -- the levels in force, of classes, of sites, and at each place.
  *
  * A site's level is the one that a viewer leased for it, else its own, else that of its class. A class's level is
- * the one that a viewer leased, else its own. Call with the lock held. */
+ * the one that a viewer leased, else its own. All of this is called with the lock held. */
 #ifndef TELEM_EMITTER_RECORD_LEVEL_H
 #define TELEM_EMITTER_RECORD_LEVEL_H
 

@@ -1,7 +1,7 @@
 /* price.h -- what an event costs the program, by kind and level, in picoseconds.
  *
  * The prices are measured once, at the first reader (deliver/cost.c), and read while shards are
- * folded and costs are reported. Call with the lock held. */
+ * folded and costs are reported, always with the lock held. */
 #ifndef TELEM_EMITTER_RECORD_PRICE_H
 #define TELEM_EMITTER_RECORD_PRICE_H
 

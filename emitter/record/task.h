@@ -1,4 +1,6 @@
-/* task.h -- the table of tasks, to which events are attributed. Each thread is one of them. Call with the lock held. */
+/* task.h -- the table of tasks, to which events are attributed. Each thread is one of them.
+ *
+ * All of this is called, read and written with the lock held, except where a comment says otherwise. */
 #ifndef TELEM_EMITTER_RECORD_TASK_H
 #define TELEM_EMITTER_RECORD_TASK_H
 
