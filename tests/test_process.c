@@ -1092,9 +1092,29 @@ static void kill_readers(struct proc *child, struct reader *(*come)(const char *
 	assert_int_equal(proc_wait_exit(child, 10000), 0);
 }
 
+static bool has_open(const struct proc *child, const char *path)
+{
+	char name[64], target[256];
+	bool has = false;
+
+	for (int fd = 0; fd < 64 && !has; fd++) {
+		ssize_t length;
+
+		snprintf(name, sizeof name, "/proc/%d/fd/%d", (int)proc_pid(child), fd);
+		length = readlink(name, target, sizeof target - 1);
+		target[length > 0 ? length : 0] = '\0';
+		has = !strcmp(target, path);
+	}
+	return has;
+}
+
 static struct reader *come_to_tcp(const char *port) { return reader_tcp((uint16_t)atoi(port)); }
+static struct proc *fifo_writer;
+/* A program cannot know that a FIFO has another reader when that one comes before the program has noticed that the
+ * first is gone; it then greets at the next sync, which may be 30 s away. */
 static struct reader *come_to_fifo(const char *path)
 {
+	WAIT_UNTIL(!has_open(fifo_writer, path), 10000);
 	return reader_new(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
@@ -1130,6 +1150,7 @@ static void a_program_outlives_readers_that_die_on_a_fifo(void **state)
 	snprintf(setting, sizeof setting, "TELEM=sink=fifo:%s", path);
 	child = START("burst", "", setting);
 	proc_wait_line(child, PROC_OUT, "started", 10000);
+	fifo_writer = child;
 	kill_readers(child, come_to_fifo, path);
 }
 
@@ -1144,9 +1165,11 @@ static void a_fifo_replaced_by_a_file_is_not_written_to(void **state)
 	snprintf(setting, sizeof setting, "TELEM=sink=fifo:%s", path);
 	child = START("burst", "", setting);
 	proc_wait_line(child, PROC_OUT, "started", 10000);
+	fifo_writer = child;
 	reader = come_to_fifo(path);
 	reader->is_lossy = true;
 	READ_UNTIL(reader, (reader->at_end = false, reader->event_count > 1000));
+	assert_true(has_open(child, path));
 	assert_int_equal(unlink(path), 0);
 	fixture_write(path, "mine", 4);
 	reader_free(reader);
