@@ -26,10 +26,11 @@ static struct telem_site *sampled_site(void)
 static struct telem_site *lifetime_of(uint32_t type)
 {
 	struct site_entry *entry = &site_table.rows[type];
+	struct telem_site *lifetime = __atomic_load_n(&entry->lifetime, __ATOMIC_ACQUIRE);
 	struct { struct telem_site site; char name[LIMIT_NAME_BYTES]; } *made;
 
-	if (entry->lifetime || thread_is_inside)
-		return entry->lifetime;
+	if (lifetime || thread_is_inside)
+		return lifetime;
 	lock_take();
 	made = memory_keep(sizeof *made);
 	lock_release();

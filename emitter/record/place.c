@@ -55,7 +55,7 @@ static void place_register(struct telem_site *place, const struct telem_module_ 
 	place->reserved[0] = (uintptr_t)entry->places;
 	place->reserved[1] = (uintptr_t)module;
 	entry->places = place;
-	place->id = id;
+	__atomic_store_n(&place->id, id, __ATOMIC_RELEASE);
 	level_renew_places(id);
 }
 
@@ -147,7 +147,7 @@ void place_register_own(struct telem_site *site)
 	int saved = errno;
 
 	/* A signal handler that has interrupted a slow path must not wait for the lock; the next call registers. */
-	if (__atomic_load_n(&site->id, __ATOMIC_RELAXED) || thread_is_inside)
+	if (__atomic_load_n(&site->id, __ATOMIC_ACQUIRE) || thread_is_inside)
 		return;
 	lock_take();
 	classes_begin();
