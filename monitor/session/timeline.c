@@ -126,7 +126,8 @@ static void forget_overwritten(struct timeline *timeline)
 	while (gone < timeline->point_count && timeline->points[gone].offset < oldest)
 		gone++;
 	timeline->point_count -= gone;
-	memmove(timeline->points, timeline->points + gone, timeline->point_count * sizeof *timeline->points);
+	if (gone)
+		memmove(timeline->points, timeline->points + gone, timeline->point_count * sizeof *timeline->points);
 	timeline->start = timeline->point_count ? timeline->points[0].offset : timeline->end;
 	timeline->first_ns = timeline->point_count ? timeline->points[0].time_ns : timeline->last_ns;
 }
