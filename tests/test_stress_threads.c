@@ -197,6 +197,54 @@ static void everything_may_be_called_from_any_thread_at_once(void **state)
 		reader_check_books(reader);
 }
 
+static pthread_barrier_t all_are_here;
+
+static void *emit_once_together(void *arg)
+{
+	(void)arg;
+	TELEM_COUNT(loud, "together", 1);
+	pthread_barrier_wait(&all_are_here);
+	return NULL;
+}
+
+static void *emit_100(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 100; i++)
+		TELEM_COUNT(loud, "alone", 1);
+	return NULL;
+}
+
+/* Those that found no ring leave a state without one behind, which no later thread may prefer. */
+static void rings_are_used_again_after_there_were_more_threads_than_rings(void **state)
+{
+	enum { THREADS = LIMIT_RINGS + 50 };
+	static pthread_t threads[THREADS];
+	struct telem_statistics before;
+	pthread_attr_t small;
+
+	(void)state;
+	start(NULL);
+	assert_true(telem_sink_file(fixture_path(fixture, "run")) >= 0);
+	assert_int_equal(pthread_attr_init(&small), 0);
+	assert_int_equal(pthread_attr_setstacksize(&small, 256 << 10), 0);
+	assert_int_equal(pthread_barrier_init(&all_are_here, NULL, THREADS), 0);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], &small, emit_once_together, NULL), 0);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	pthread_barrier_destroy(&all_are_here);
+	pthread_attr_destroy(&small);
+	WAIT_UNTIL((telem_flush(5 * S), statistics().threads <= 1), 10000);
+	before = statistics();
+	assert_true(before.dropped > 0);
+	for (int i = 0; i < 10; i++)
+		in_thread(emit_100, NULL);
+	assert_int_equal(telem_flush(5 * S), 0);
+	assert_int_equal(statistics().emitted - before.emitted, 1000);
+	assert_int_equal(statistics().dropped, before.dropped);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +254,7 @@ int main(void)
 		BESIDE_TEST(a_flush_returns_while_others_go_on_emitting),
 		BESIDE_TEST(stopping_while_threads_emit_leaves_even_books),
 		BESIDE_TEST(everything_may_be_called_from_any_thread_at_once),
+		BESIDE_TEST(rings_are_used_again_after_there_were_more_threads_than_rings),
 	};
 
 	beside_take_filter();

@@ -160,17 +160,23 @@ __attribute__((destructor)) static void delete_exit_key(void)
  * unless no further ring may be made. */
 static bool has_right_ring(const struct thread *thread)
 {
-	return !thread->ring || thread->ring->mask + 1 == __atomic_load_n(&settings.ring_bytes, __ATOMIC_RELAXED) ||
+	return thread->ring->mask + 1 == __atomic_load_n(&settings.ring_bytes, __ATOMIC_RELAXED) ||
 	       thread_table.ring_count >= LIMIT_RINGS;
 }
 
+/* One with a ring is better than one without, for which there may be no ring any more. */
 static struct thread *thread_take(void)
 {
-	struct thread *thread;
+	struct thread *thread, *without_ring = NULL;
 
-	for (thread = thread_table.first; thread; thread = thread->next)
-		if (thread->is_free && has_right_ring(thread))
+	for (thread = thread_table.first; thread; thread = thread->next) {
+		if (thread->is_free && !thread->ring)
+			without_ring = thread;
+		else if (thread->is_free && has_right_ring(thread))
 			return thread;
+	}
+	if (without_ring)
+		return without_ring;
 	thread = memory_map(sizeof *thread);
 	if (thread) {
 		thread->is_free = true;
