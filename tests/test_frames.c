@@ -1,4 +1,5 @@
 /* test_frames.c -- frames, what they took, and their budgets. */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -414,6 +416,65 @@ static void a_viewer_that_inspects_is_told_of_each_frame_and_lets_go_when_it_die
 	}
 }
 
+/* How often telemetry's own thread has waited, and so was woken. */
+static uint64_t flusher_waits(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	uint64_t waits = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		char path[300], *status;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
+		status = fixture_read(path, NULL);
+		if (strstr(status, "Name:\ttelem\n"))
+			waits = strtoull(strstr(status, "\nvoluntary_ctxt_switches:") + 25, NULL, 10);
+		free(status);
+	}
+	closedir(dir);
+	return waits;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+}
+
+/* It is woken for ticks and flushes, and when many frames have ended. */
+static void a_viewer_that_inspects_wakes_the_flusher_seldom(void **state)
+{
+	uint64_t ticks, waits, began_ns;
+
+	(void)state;
+	reader = attach_viewer();
+	assert_int_equal(WATCH(WATCH_INSPECTION, 1), ACK_DONE);
+	telem_frame("slow");
+	telem_frame("slow");
+	ticks = reader->kind_count[KIND_SNAPSHOT];
+	READ_UNTIL(reader, reader->kind_count[KIND_FRAME] == 1 && reader->kind_count[KIND_SNAPSHOT] > ticks);
+	waits = flusher_waits();
+	began_ns = now_ns();
+	ticks = reader->kind_count[KIND_SNAPSHOT];
+	READ_UNTIL(reader, reader->kind_count[KIND_SNAPSHOT] == ticks + 2);
+	assert_true(flusher_waits() - waits <= 12 * ((now_ns() - began_ns) / S + 1));
+	/* These are more than are kept, and come in less than a flush interval. */
+	for (int i = 0; i < 10; i++) {
+		uint64_t frames = reader->kind_count[KIND_FRAME];
+
+		for (uint32_t j = 0; j < LIMIT_FRAMES_KEPT / 2; j++)
+			telem_frame("slow");
+		READ_UNTIL(reader, reader->kind_count[KIND_FRAME] == frames + LIMIT_FRAMES_KEPT / 2);
+	}
+	assert_true(flusher_waits() > waits);
+}
+
 static void a_recording_has_the_frames(void **state)
 {
 	const char *path = fixture_path(fixture, "frames.telem");
@@ -480,6 +541,7 @@ int main(void)
 		TEST(a_frame_is_timed_each_time),
 		TEST(each_switch_is_counted_and_implies_no_other),
 		TEST(a_viewer_that_inspects_is_told_of_each_frame_and_lets_go_when_it_dies),
+		TEST(a_viewer_that_inspects_wakes_the_flusher_seldom),
 		TEST(a_recording_has_the_frames),
 		TEST(a_child_counts_its_own_frames),
 		TEST(names_and_counters_have_bounds),   /* last: it takes all names */

@@ -14,7 +14,6 @@
 #include "emitter/deliver/snapshot.h"
 #include "emitter/deliver/stream.h"
 #include "emitter/deliver/writer.h"
-#include "emitter/record/frame.h"
 #include "emitter/record/level.h"
 #include "emitter/record/ring.h"
 #include "emitter/record/shard.h"
@@ -260,7 +259,9 @@ uint64_t turn_due_ns(void)
 	lock_release();
 	if (writer_shared.block && block_due_ns() < due)
 		due = block_due_ns();
-	if ((is_all || frames_are_inspected()) && now.next_drain_ns < due)
+	if (is_all && now.next_drain_ns < due)
 		due = now.next_drain_ns;
+	if (frames_due_ns() < due)
+		due = frames_due_ns();
 	return due;
 }

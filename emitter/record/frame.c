@@ -44,6 +44,7 @@ static char counter_names[LIMIT_FRAME_COUNTERS][2 * LIMIT_NAME_BYTES];
 
 static struct kept { uint64_t sequence; struct frame_record record; } kept[LIMIT_FRAMES_KEPT];
 static uint64_t kept_count;          /* atomic */
+static uint64_t wake_at = UINT64_MAX;        /* atomic */
 
 /* How many references the program [0] and viewers [1] hold to each WATCH_ thing. Neither can release the other's. */
 static int32_t references[2][WATCH_COUNT] = { { [WATCH_RECORDING] = 1, [WATCH_BUDGETS] = 1 } };
@@ -265,6 +266,13 @@ static void keep(const struct frame_record *record)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	words_put(&place->record, record, WORDS(struct frame_record));
 	__atomic_store_n(&place->sequence, 2 * number + 2, __ATOMIC_RELEASE);
+	if (number + 1 == __atomic_load_n(&wake_at, __ATOMIC_RELAXED))
+		wake_signal();
+}
+
+void frames_wake_at(uint64_t count)
+{
+	__atomic_store_n(&wake_at, count, __ATOMIC_RELAXED);
 }
 
 bool frame_get(uint64_t number, struct frame_record *out)

@@ -24,6 +24,8 @@ void frames_watch(bool by_viewer, unsigned what, bool on);
 bool frames_are_inspected(void);
 /* Returns how many frames were kept so far. They are numbered from 0, so this is the number of the next one. */
 uint64_t frames_kept(void);
+/* Has the flusher woken when so many frames have been kept; UINT64_MAX: it is not woken. */
+void frames_wake_at(uint64_t count);
 /* Copies one of the latest LIMIT_FRAMES_KEPT frames. Returns false when it is not there, or not there any more. */
 bool frame_get(uint64_t number, struct frame_record *out);
 /* Return the site of the record's frame, and of one of its counters. */
