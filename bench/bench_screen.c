@@ -1,6 +1,9 @@
 /* bench_screen.c -- what telemtop itself costs: its screen runs on a pseudo-terminal of this bench,
- * and watches a program that emits a million events a second, and one that does nothing. */
+ * and watches a program that emits a million events a second, and one that does nothing. Of the
+ * latter also what it costs to be watched. */
+#include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <poll.h>
@@ -87,6 +90,38 @@ static double rss_mib_of(pid_t pid)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
 }
 
+/* Reads what the kernel knows of this process's thread "telem": its processor time, and how often it was woken. */
+static void flusher_usage(uint64_t *cpu_ns, uint64_t *wakes)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	*cpu_ns = *wakes = 0;
+	while (dir && (entry = readdir(dir)) != NULL) {
+		char path[300], line[128];
+		bool is_telem = false;
+		FILE *file;
+
+		snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof line, file)) {
+			is_telem |= !strcmp(line, "Name:\ttelem\n");
+			if (is_telem)
+				sscanf(line, "voluntary_ctxt_switches: %" SCNu64, wakes);
+		}
+		if (file)
+			fclose(file);
+		snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
+		file = is_telem ? fopen(path, "re") : NULL;
+		if (file && fscanf(file, "%" SCNu64, cpu_ns) != 1)
+			*cpu_ns = 0;
+		if (file)
+			fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /* Reads and discards what telemtop writes within ms milliseconds. Returns how many bytes there were. */
 static uint64_t read_for(const struct screen *screen, uint64_t ms)
 {
@@ -107,14 +142,27 @@ static uint64_t read_for(const struct screen *screen, uint64_t ms)
 	return count;
 }
 
-static void measure(const struct screen *screen, struct figure *cpu, struct figure *memory, struct figure *terminal)
+/* The figures flusher and wakes may be NULL. */
+static void measure(const struct screen *screen, struct figure *cpu, struct figure *memory, struct figure *terminal,
+		    struct figure *flusher, struct figure *wakes)
 {
 	int status;
 
 	read_for(screen, WARM_S * 1000);
 	for (int i = 0; i < RUNS; i++) {
-		uint64_t cpu_before = cpu_ns_of(screen->pid), begin = now_ns(), bytes = read_for(screen, WINDOW_MS);
-		double ns = (double)(now_ns() - begin);
+		uint64_t flusher_before, flusher_after, wakes_before, wakes_after, cpu_before, begin, bytes;
+		double ns;
+
+		flusher_usage(&flusher_before, &wakes_before);
+		cpu_before = cpu_ns_of(screen->pid);
+		begin = now_ns();
+		bytes = read_for(screen, WINDOW_MS);
+		ns = (double)(now_ns() - begin);
+		flusher_usage(&flusher_after, &wakes_after);
+		if (flusher && wakes) {
+			figure_add(flusher, (double)(flusher_after - flusher_before) / ns * 100, 0);
+			figure_add(wakes, (double)(wakes_after - wakes_before) / (ns / 1e9), 0);
+		}
 
 		figure_add(cpu, (double)(cpu_ns_of(screen->pid) - cpu_before) / ns * 100, 0);
 		figure_add(memory, rss_mib_of(screen->pid), 0);
@@ -130,9 +178,15 @@ static void measure(const struct screen *screen, struct figure *cpu, struct figu
 		snprintf(cpu->note, sizeof cpu->note, "telemtop did not stay");
 		memory->count = terminal->count = 0;
 	}
+	if (cpu->count == 0 && flusher && wakes)
+		flusher->count = wakes->count = 0;
 	figure_print(cpu);
 	figure_print(memory);
 	figure_print(terminal);
+	if (flusher && wakes) {
+		figure_print(flusher);
+		figure_print(wakes);
+	}
 }
 
 int main(int argc, char **argv)
@@ -142,7 +196,10 @@ int main(int argc, char **argv)
 				  { .row = "  resident", .unit = "MiB" }, { .row = "  to the terminal", .unit = "kB/s" } },
 		      idle[3] = { { .row = "telemtop, idle, 1 Hz, 120x40", .unit = "% of a CPU", .value_at_most = 0.3 },
 				  { .row = "  resident", .unit = "MiB" },
-				  { .row = "  to the terminal", .unit = "kB/s", .value_at_most = 4 } };
+				  { .row = "  to the terminal", .unit = "kB/s", .value_at_most = 4 } },
+		      watched[2] = { { .row = "watched at sum, idle: thread telem", .unit = "% of a CPU",
+				       .value_at_most = 0.05 },
+				     { .row = "  woken", .unit = "/s", .value_at_most = 12 } };
 	char directory[] = "/tmp/telem-bench.XXXXXX", path[64], address[80], program[PATH_MAX];
 	struct screen screen;
 	pthread_t emitting;
@@ -156,16 +213,18 @@ int main(int argc, char **argv)
 	if (telem_start(&(struct telem_options){ .size = sizeof(struct telem_options), .ignore_environment = true,
 						 .no_discovery = true }) < 0 || telem_sink_unix(path) < 0)
 		die("telem_start");
+	if (telem_report_malloc() < 0 || telem_report_process() < 0 || telem_report_telemetry() < 0)
+		die("telem_report");
 
 	screen = screen_start(program, address, "1", 40, 120);
-	measure(&screen, &idle[0], &idle[1], &idle[2]);
+	measure(&screen, &idle[0], &idle[1], &idle[2], &watched[0], &watched[1]);
 
 	telem_class_level(&telem_class_busy, TELEM_ALL);
 	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);
 	if (pthread_create(&emitting, NULL, emit, NULL) != 0)
 		die("pthread_create");
 	screen = screen_start(program, address, "0.1", 50, 200);
-	measure(&screen, &busy[0], &busy[1], &busy[2]);
+	measure(&screen, &busy[0], &busy[1], &busy[2], NULL, NULL);
 	__atomic_store_n(&keep_emitting, false, __ATOMIC_RELAXED);
 	pthread_join(emitting, NULL);
 	telem_stop();

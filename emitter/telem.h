@@ -528,11 +528,12 @@ uint32_t telem_execute(const char *event, const struct telem_field *fields, uint
  *
  * A reporter is a function of the program that returns a value when it is asked. Telemetry's own
  * thread asks it once a tick, and only while a viewer is connected, so it costs nothing otherwise.
- * The value is shown as a gauge of class report under a path like "js/gc-heap". The function runs
- * at the same time as any code of the program and takes care of its own locks. It must be quick,
- * for nothing is sent while it runs. telem_stop() waits for a running reporter at most the linger
- * time; after that, sinks are closed without a goodbye, and `arg` must stay valid until the
- * reporter returns. */
+ * All reporters together take at most a thousandth of a core: one that takes long is asked less
+ * often, for example one of 50 ms every 50 s, and keeps its value in between. The value is shown as
+ * a gauge of class report under a path like "js/gc-heap". The function runs at the same time as any
+ * code of the program and takes care of its own locks. It must be quick, for nothing is sent while
+ * it runs. telem_stop() waits for a running reporter at most the linger time; after that, sinks are
+ * closed without a goodbye, and `arg` must stay valid until the reporter returns. */
 
 enum telem_reporter_kind {
 	TELEM_REPORT_OTHER = 0,
@@ -557,13 +558,17 @@ int telem_provider(const char *name, telem_provider_fn *function, void *arg);
 int telem_reporter_remove(const char *path);
 
 /* Add reporters that the library brings along; they return as telem_reporter(). The first reports
- * what glibc's malloc() holds: allocated, free and mapped bytes. */
+ * what glibc's malloc() holds: "malloc/allocated", "malloc/free", "malloc/mapped", "malloc/held".
+ * To ask for these holds malloc() up, by 0.1 s with a million free chunks. So they are off until a
+ * viewer wants one ("telemtop set PID report.malloc/free=sum") or the program does, with
+ * telem_level_set(). So is "heap/unclassified". */
 int telem_report_malloc(void);
 /* Reports what the kernel knows of the process: resident and proportional memory, swap, open files,
- * page faults, context switches, and the processor time of its threads by name. */
+ * page faults, context switches, and the processor time of its threads by name. Proportional memory,
+ * "process/pss", is off as above, because the kernel holds mmap() up while it counts. */
 int telem_report_process(void);
 /* Reports what telemetry itself costs, as gauges of class telem: time by class, the time of its own
- * thread, bytes sent, events dropped, memory held. Returns 0. */
+ * thread, bytes sent, events dropped, memory held. A second call does nothing. */
 int telem_report_telemetry(void);
 
 /* ---- sinks ----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
@@ -35,26 +36,15 @@ int telem_reporter_remove(const char *path)
 	return was_there ? 0 : -ENOENT;
 }
 
-static void set(const struct telem_site *site, int64_t value)
-{
-	lock_take();
-	if (site->id && telem_level_(site) != TELEM_OFF) {
-		site_table.rows[site->id].asked_value = value;
-		site_table.rows[site->id].asked_count++;
-	}
-	lock_release();
-}
-
 bool reporter_is_asked_by(pthread_t thread)
 {
 	return being_asked && pthread_equal(asking_thread, thread);
 }
 
-/* Asks one reporter, and adds the bytes of the heap that it accounts for. Call without the lock, because it runs
- * code of the program. Returns false when telemetry has stopped meanwhile, and this thread was left behind. */
-static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_bytes, bool *claims_heap)
+/* Asks one reporter. Call without the lock, because it runs code of the program. Returns false when telemetry has
+ * stopped meanwhile, and this thread was left behind. */
+static bool ask(struct reporter *reporter, uint64_t generation)
 {
-	enum telem_reporter_kind kind;
 	telem_reporter_fn *function;
 	void *arg;
 	int64_t value = 0;
@@ -64,9 +54,8 @@ static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_by
 	function = reporter->function;
 	arg = function == reporter_provides ? reporter : reporter->arg;
 	/* A provider has no site of its own. The values that it reports have sites, with levels. */
-	if (function != reporter_provides && telem_level_(&reporter->site) == TELEM_OFF)
+	if (reporter->is_told || (function != reporter_provides && telem_level_(&reporter->site) == TELEM_OFF))
 		function = NULL;
-	kind = reporter->kind;
 	is_left = flusher_thread_is_left(generation);
 	if (function && !is_left) {
 		asking_thread = pthread_self();
@@ -87,14 +76,12 @@ static bool ask(struct reporter *reporter, uint64_t generation, int64_t *heap_by
 		return true;
 	if (is_good) {
 		reporter->value = value;
-		set(&reporter->site, value);
+		reporter_set(&reporter->site, value);
 	} else {
 		static uint64_t failures;
 
-		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_NONE, 0, "failures"), (int64_t)++failures);
+		reporter_set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_NONE, 0, "failures"), (int64_t)++failures);
 	}
-	*claims_heap |= kind == TELEM_REPORT_HEAP;
-	*heap_bytes += kind == TELEM_REPORT_HEAP ? reporter->value : 0;
 	return true;
 }
 
@@ -105,22 +92,99 @@ void reporters_forget(void)
 		site_table.rows[id].asked_count = 0;
 }
 
-bool reporters_ask(uint64_t generation)
+/* ---- how often each is asked ---- */
+
+/* All reporters together take one part in so many of a core. */
+#define SHARE 1000
+
+static uint64_t cpu_ns(void)
 {
-	struct reporter *first, *reporter;
-	int64_t heap_bytes = 0;
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Returns how much each reporter may take in a tick. The time that those who need less leave over goes to the others, in
+ * equal parts (max-min fairness; Bertsekas and Gallager, Data Networks, 6.5.2). */
+static uint64_t fair_ns(const struct reporter *first, uint64_t tick_ns)
+{
+	uint64_t fair = 0, before;
+	uint32_t count;
+
+	lock_take();
+	do {
+		uint64_t left = tick_ns / SHARE;
+
+		before = fair;
+		count = 0;
+		for (const struct reporter *reporter = first; reporter; reporter = reporter->next) {
+			if (!reporter->function || reporter->is_told)
+				continue;
+			if (reporter->cost_ns <= fair)
+				left -= reporter->cost_ns;
+			else
+				count++;
+		}
+		fair = count ? left / count : before;
+	} while (fair > before);
+	lock_release();
+	return fair ? fair : 1;
+}
+
+static bool is_due(const struct reporter *reporter, uint64_t fair, uint64_t tick_ns, uint64_t now_ns)
+{
+	bool is;
+
+	lock_take();
+	is = reporter->cost_ns <= fair ||
+	     (double)(now_ns - reporter->asked_ns) >= (double)reporter->cost_ns / (double)fair * (double)tick_ns;
+	lock_release();
+	return is;
+}
+
+static bool ask_timed(struct reporter *reporter, uint64_t generation, uint64_t now_ns)
+{
+	uint64_t began_ns = cpu_ns();
+
+	if (!ask(reporter, generation))
+		return false;
+	lock_take();
+	reporter->cost_ns = cpu_ns() - began_ns;
+	reporter->asked_ns = now_ns;
+	lock_release();
+	return true;
+}
+
+/* Tells what the reporters of the heap account for, if there are any. */
+static void sum_heap(const struct reporter *first)
+{
+	int64_t bytes = 0;
 	bool has_heap = false;
 
-	report_own();
+	lock_take();
+	for (const struct reporter *reporter = first; reporter; reporter = reporter->next)
+		if (reporter->function && reporter->kind == TELEM_REPORT_HEAP) {
+			has_heap = true;
+			bytes += reporter->value;
+		}
+	lock_release();
+	if (has_heap)
+		report_heap_claimed(bytes);
+}
+
+bool reporters_ask(uint64_t generation, uint64_t tick_ns, uint64_t now_ns)
+{
+	struct reporter *first;
+	uint64_t fair;
+
 	lock_take();
 	first = reporter_first();
 	lock_release();
-	for (reporter = first; reporter; reporter = reporter->next)
-		if (!ask(reporter, generation, &heap_bytes, &has_heap))
+	fair = fair_ns(first, tick_ns);
+	for (struct reporter *reporter = first; reporter; reporter = reporter->next)
+		if (is_due(reporter, fair, tick_ns, now_ns) && !ask_timed(reporter, generation, now_ns))
 			return false;
-	/* A negative value says that reporters account for more bytes than malloc() has given out. */
-	if (has_heap)
-		set(OWN_SITE(reports_, TELEM_KIND_GAUGE_, TELEM_BYTES, 0, "heap/unclassified"),
-		    report_malloc_allocated() - heap_bytes);
+	sum_heap(first);
 	return true;
 }

@@ -1,6 +1,7 @@
 #include "emitter/deliver/report_own.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -14,52 +15,67 @@
 #include "emitter/core/procfs.h"
 #include "emitter/deliver/reporter.h"
 
-/* Whether these are wanted, whose paths are known only when they are asked; atomic. */
-static bool wants_threads, wants_costs;
+/* ---- malloc() ---- */
 
-/* mallinfo2() walks all free lists, so it is called once a round and its result is used for all values. */
-static uint64_t round_now;
+/* What the program's reporters account for; only the flusher uses it. */
+static int64_t claimed_bytes;
 
-static const struct mallinfo2 *malloc_info_now(void)
+enum { ALLOCATED, FREE, MAPPED, HELD, UNCLASSIFIED, MALLOC_PATH_COUNT };
+static const char *const malloc_paths[MALLOC_PATH_COUNT] = {
+	"malloc/allocated", "malloc/free", "malloc/mapped", "malloc/held", "heap/unclassified",
+};
+
+/* mallinfo2() walks all free lists and holds up malloc() meanwhile. So it is called once for all values, and not at all
+ * while nobody wants one. */
+static void say_malloc(void *arg)
 {
-	static struct mallinfo2 info;
-	static uint64_t round_of_info;
+	int64_t values[MALLOC_PATH_COUNT];
+	struct mallinfo2 info;
+	bool is_wanted = false;
 
-	if (round_of_info != round_now)
-		info = mallinfo2();
-	round_of_info = round_now;
-	return &info;
-}
-
-int64_t report_malloc_allocated(void)
-{
-	const struct mallinfo2 *info = malloc_info_now();
-
-	return (int64_t)(info->uordblks + info->hblkhd);
-}
-
-static int report_malloc(void *arg, int64_t *value)
-{
-	const struct mallinfo2 *info = malloc_info_now();
-
-	switch ((uintptr_t)arg) {
-	case 0: *value = report_malloc_allocated(); break;
-	case 1: *value = (int64_t)info->fordblks; break;
-	case 2: *value = (int64_t)info->hblkhd; break;
-	default: *value = (int64_t)(info->arena + info->hblkhd); break;
-	}
-	return 0;
+	(void)arg;
+	for (int i = 0; i < MALLOC_PATH_COUNT; i++)
+		is_wanted |= reporter_is_wanted(malloc_paths[i]);
+	if (!is_wanted)
+		return;
+	info = mallinfo2();
+	values[ALLOCATED] = (int64_t)(info.uordblks + info.hblkhd);
+	values[FREE] = (int64_t)info.fordblks;
+	values[MAPPED] = (int64_t)info.hblkhd;
+	values[HELD] = (int64_t)(info.arena + info.hblkhd);
+	/* A negative value says that reporters account for more bytes than malloc() has given out. */
+	values[UNCLASSIFIED] = values[ALLOCATED] - claimed_bytes;
+	for (int i = 0; i < MALLOC_PATH_COUNT; i++)
+		if (reporter_is_wanted(malloc_paths[i]))
+			reporter_say(NULL, malloc_paths[i], TELEM_BYTES, values[i]);
 }
 
 int telem_report_malloc(void)
 {
-	static const char *const paths[] = { "malloc/allocated", "malloc/free", "malloc/mapped", "malloc/held" };
-	int result = 0;
+	static bool was_called;              /* atomic */
+	int result = telem_provider("malloc", say_malloc, NULL);
 
-	for (uintptr_t i = 0; i < sizeof paths / sizeof *paths && result == 0; i++)
-		result = telem_reporter(paths[i], TELEM_REPORT_OTHER, TELEM_BYTES, report_malloc, (void *)i);
-	return result;
+	/* The provider may have been added already for heap/unclassified alone. */
+	if ((result < 0 && result != -EEXIST) || (__atomic_exchange_n(&was_called, true, __ATOMIC_RELAXED) && result < 0))
+		return result;
+	for (int i = 0; i < UNCLASSIFIED; i++)
+		reporter_offer(malloc_paths[i], TELEM_BYTES);
+	return 0;
 }
+
+void report_heap_claimed(int64_t bytes)
+{
+	static bool was_called;
+
+	claimed_bytes = bytes;
+	if (was_called)
+		return;
+	was_called = true;
+	telem_provider("malloc", say_malloc, NULL);
+	reporter_offer(malloc_paths[UNCLASSIFIED], TELEM_BYTES);
+}
+
+/* ---- the process ---- */
 
 /* Reads the value of a line "Key:  123 kB" in a file of /proc/self. */
 static int proc_bytes(const char *path, const char *key, int64_t *value)
@@ -77,6 +93,18 @@ static int report_pss(void *arg, int64_t *value)
 {
 	(void)arg;
 	return proc_bytes("/proc/self/smaps_rollup", "\nPss:", value);
+}
+
+static int report_rss(void *arg, int64_t *value)
+{
+	char text[128];
+	long long pages;
+
+	(void)arg;
+	if (!proc_read("/proc/self/statm", text, sizeof text) || sscanf(text, "%*d %lld", &pages) != 1)
+		return -1;
+	*value = pages * sysconf(_SC_PAGESIZE);
+	return 0;
 }
 
 static int report_status(void *key, int64_t *value)
@@ -112,27 +140,6 @@ static int report_usage(void *arg, int64_t *value)
 	return 0;
 }
 
-int telem_report_process(void)
-{
-	static const struct { char path[32]; enum telem_unit unit; telem_reporter_fn *function; void *arg; } rows[] = {
-		{ "process/rss", TELEM_BYTES, report_status, "\nVmRSS:" },
-		{ "process/pss", TELEM_BYTES, report_pss, NULL },
-		{ "process/swap", TELEM_BYTES, report_status, "\nVmSwap:" },
-		{ "process/open files", TELEM_NONE, report_fds, NULL },
-		{ "process/faults that read", TELEM_NONE, report_usage, (void *)0 },
-		{ "process/faults", TELEM_NONE, report_usage, (void *)1 },
-		{ "process/switches, waiting", TELEM_NONE, report_usage, (void *)2 },
-		{ "process/switches, preempted", TELEM_NONE, report_usage, (void *)3 },
-	};
-	int result = 0;
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && result == 0; i++)
-		result = telem_reporter(rows[i].path, TELEM_REPORT_OTHER, rows[i].unit, rows[i].function, rows[i].arg);
-	if (result == 0)
-		__atomic_store_n(&wants_threads, true, __ATOMIC_RELAXED);
-	return result;
-}
-
 /* ---- processor time by thread ---- */
 
 enum { THREADS_A_ROUND = 256, THREAD_NAMES = 64 };
@@ -149,7 +156,7 @@ static void name_of(const char *tid, char name[16])
 }
 
 /* Threads of the same name are one figure. Threads beyond the limits of threads and names are the figure "(others)". */
-static void say_threads(void)
+static void say_threads(void *arg)
 {
 	static struct spent spent[THREAD_NAMES + 1];
 	static uint32_t names = 1;
@@ -158,6 +165,7 @@ static void say_threads(void)
 	uint32_t threads = 0;
 	char path[LIMIT_NAME_BYTES];
 
+	(void)arg;
 	strcpy(spent[0].name, "(others)");
 	for (uint32_t i = 0; i < names; i++)
 		spent[i].ns = 0;
@@ -188,21 +196,38 @@ static void say_threads(void)
 	}
 }
 
-/* ---- telemetry itself ---- */
-
-int telem_report_telemetry(void)
+int telem_report_process(void)
 {
-	__atomic_store_n(&wants_costs, true, __ATOMIC_RELAXED);
-	return 0;
+	static const struct { char path[32]; enum telem_unit unit; telem_reporter_fn *function; void *arg; } rows[] = {
+		{ "process/rss", TELEM_BYTES, report_rss, NULL },
+		{ "process/pss", TELEM_BYTES, report_pss, NULL },
+		{ "process/swap", TELEM_BYTES, report_status, "\nVmSwap:" },
+		{ "process/open files", TELEM_NONE, report_fds, NULL },
+		{ "process/faults that read", TELEM_NONE, report_usage, (void *)0 },
+		{ "process/faults", TELEM_NONE, report_usage, (void *)1 },
+		{ "process/switches, waiting", TELEM_NONE, report_usage, (void *)2 },
+		{ "process/switches, preempted", TELEM_NONE, report_usage, (void *)3 },
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && result == 0; i++)
+		result = telem_reporter(rows[i].path, TELEM_REPORT_OTHER, rows[i].unit, rows[i].function, rows[i].arg);
+	/* The kernel walks all pages for this one and holds up mmap() meanwhile. */
+	if (result == 0)
+		telem_level_set("report.process/pss", TELEM_OFF);
+	return result == 0 ? telem_provider("process/cpu", say_threads, NULL) : result;
 }
 
-static void say_costs(void)
+/* ---- telemetry itself ---- */
+
+static void say_costs(void *arg)
 {
 	static struct telem_class_statistics classes[LIMIT_CLASSES];
 	uint32_t count = telem_class_stats(classes, LIMIT_CLASSES);
 	struct telem_statistics all;
 	char path[LIMIT_NAME_BYTES];
 
+	(void)arg;
 	telem_stats(&all);
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "cost of %.100s", classes[i].name);
@@ -214,11 +239,9 @@ static void say_costs(void)
 	reporter_say(&telem_class_telem, "memory held", TELEM_BYTES, (int64_t)all.memory_bytes);
 }
 
-void report_own(void)
+int telem_report_telemetry(void)
 {
-	round_now++;
-	if (__atomic_load_n(&wants_threads, __ATOMIC_RELAXED))
-		say_threads();
-	if (__atomic_load_n(&wants_costs, __ATOMIC_RELAXED))
-		say_costs();
+	int result = telem_provider("telemetry", say_costs, NULL);
+
+	return result == -EEXIST ? 0 : result;
 }

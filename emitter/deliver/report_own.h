@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* Begins a new round, and reports the values whose paths are not fixed. For the flusher, without the lock. */
-void report_own(void);
-/* Returns how many bytes malloc() has given out. */
-int64_t report_malloc_allocated(void);
+/* Tells how many bytes of the heap the program's reporters account for. What malloc() has given out beyond them is then
+ * reported as heap/unclassified. For the flusher, without the lock. */
+void report_heap_claimed(int64_t bytes);
 #endif

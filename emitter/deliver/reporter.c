@@ -8,6 +8,7 @@
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"
 #include "emitter/record/place.h"
+#include "emitter/record/site.h"
 
 struct telem_class telem_class_reports_ = { "report", "values the program is asked for", TELEM_SUM, 0,
 					    { 0, 0, 0, 0, 0, 0 } };
@@ -55,6 +56,8 @@ static int add(struct telem_class *cls, const char *path, enum telem_reporter_ki
 	reporter->kind = kind;
 	reporter->arg = arg;
 	reporter->function = function;
+	reporter->is_told = false;
+	reporter->cost_ns = reporter->asked_ns = 0;
 	return 0;
 }
 
@@ -103,26 +106,63 @@ int telem_provider(const char *name, telem_provider_fn *function, void *arg)
 	return result;
 }
 
-static int repeat(void *arg, int64_t *value)
+void reporter_set(const struct telem_site *site, int64_t value)
 {
-	*value = *(const int64_t *)arg;
-	return 0;
+	lock_take();
+	if (site->id && telem_level_(site) != TELEM_OFF) {
+		site_table.rows[site->id].asked_value = value;
+		site_table.rows[site->id].asked_count++;
+	}
+	lock_release();
 }
 
-void reporter_say(struct telem_class *cls, const char *path, enum telem_unit unit, int64_t value)
+/* Takes the place of a function where nobody is asked. */
+static int nobody(void *arg, int64_t *value)
+{
+	(void)arg, (void)value;
+	return -1;
+}
+
+/* Returns NULL when there is no room, or when the path belongs to a reporter of the program, which is not replaced. */
+static struct reporter *told(struct telem_class *cls, const char *path, enum telem_unit unit)
 {
 	struct reporter *reporter;
 
 	lock_take();
-	if (!reporter_find(path))
-		add(cls ? cls : &telem_class_reports_, path, TELEM_REPORT_OTHER, unit, repeat, NULL);
+	if (!reporter_find(path) && add(cls, path, TELEM_REPORT_OTHER, unit, nobody, NULL) == 0)
+		reporter_find(path)->is_told = true;
 	reporter = reporter_find(path);
-	/* The path may belong to a reporter of the program, which is not replaced. */
-	if (reporter && reporter->function == repeat) {
-		reporter->arg = &reporter->said;
-		reporter->said = value;
-	}
 	lock_release();
+	if (!reporter || !reporter->is_told)
+		return NULL;
+	place_register_own(&reporter->site);
+	return reporter;
+}
+
+void reporter_offer(const char *path, enum telem_unit unit)
+{
+	char name[sizeof "report." + LIMIT_NAME_BYTES];
+
+	if (!told(&telem_class_reports_, path, unit))
+		return;
+	snprintf(name, sizeof name, "report.%s", path);
+	telem_level_set(name, TELEM_OFF);
+}
+
+bool reporter_is_wanted(const char *path)
+{
+	bool is_wanted;
+
+	lock_take();
+	is_wanted = reporter_find(path) && telem_level_(&reporter_find(path)->site) != TELEM_OFF;
+	lock_release();
+	return is_wanted;
+}
+
+void reporter_say(struct telem_class *cls, const char *path, enum telem_unit unit, int64_t value)
+{
+	struct reporter *reporter = told(cls ? cls : &telem_class_reports_, path, unit);
+
 	if (reporter)
-		place_register_own(&reporter->site);
+		reporter_set(&reporter->site, value);
 }

@@ -5,6 +5,7 @@
 #ifndef TELEM_EMITTER_DELIVER_REPORTER_H
 #define TELEM_EMITTER_DELIVER_REPORTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "emitter/core/api.h"
@@ -18,7 +19,9 @@ struct reporter {
 	telem_provider_fn *provide;  /* the function of a provider, which has no value of its own */
 	void *arg;
 	int64_t value;               /* the latest value that was returned without a failure */
-	int64_t said;                /* the latest value that reporter_say() set */
+	bool is_told;                /* reporter_say() sets its value, and nobody is asked */
+	uint64_t cost_ns;            /* what the latest call took of the processor; 0 before the first */
+	uint64_t asked_ns;           /* when that was */
 	struct telem_site site;
 };
 
@@ -31,6 +34,12 @@ struct reporter *reporter_first(void);
 struct reporter *reporter_find(const char *path);
 /* The function of a reporter that is a provider: it calls the provider's own function with the provider's argument. */
 int reporter_provides(void *reporter, int64_t *value);
+/* Sets the value of a site, unless the site is off. Call without the lock. */
+void reporter_set(const struct telem_site *site, int64_t value);
+/* Makes one of the emitter's own paths, of class report, that is off until a viewer or the program wants it. */
+void reporter_offer(const char *path, enum telem_unit unit);
+/* Returns whether a path is there and not off. Call without the lock, like the others. */
+bool reporter_is_wanted(const char *path);
 /* Sets the value of one of the emitter's own paths, and makes the path's reporter at the first call. cls NULL means
  * class report. Call without the lock. */
 void reporter_say(struct telem_class *cls, const char *path, enum telem_unit unit, int64_t value);

@@ -226,7 +226,7 @@ bool turn(uint64_t now_ns, uint64_t generation, bool is_last)
 		cost_measure();
 	if (has_reader && is_due)
 		drain_all(now_ns);
-	if (has_reader && now_ns >= now.next_tick_ns && !reporters_ask(generation))
+	if (has_reader && now_ns >= now.next_tick_ns && !reporters_ask(generation, now.tick_ns, now_ns))
 		return false;
 	lock_take();
 	if (has_reader) {
