@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -245,6 +246,93 @@ static int child_raw_fork(const char *arg)
 	}
 	CHECK(waitpid(child, &status, 0) == child);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	return 0;
+}
+
+/* Takes and releases the library's lock all the time. */
+static void do_slow_things(void)
+{
+	int task = telem_task_new("of a moment");
+
+	telem_level_set("loud", TELEM_ALL);
+	telem_task_enter(task);
+	TELEM_COUNT(loud, "of a moment", 1);
+	telem_task_leave();
+	telem_task_end(task);
+}
+
+static bool keep_going;
+static void *do_slow_things_until_told(void *arg)
+{
+	while (__atomic_load_n(&keep_going, __ATOMIC_RELAXED))
+		do_slow_things();
+	return arg;
+}
+
+/* The children are made while other threads hold the lock. */
+static int child_raw_forks_that_emit(const char *arg)
+{
+	pthread_t threads[2];
+
+	CHECK(telem_start(NULL) == 0);
+	__atomic_store_n(&keep_going, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, do_slow_things_until_told, NULL) == 0);
+	for (int i = 0; i < atoi(arg); i++) {
+		pid_t child = i % 2 ? _Fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		int status;
+
+		CHECK(child >= 0);
+		if (child == 0) {
+			alarm(10);
+			do_slow_things();
+			TELEM_LOG(TELEM_INFO, "child %d", i);
+			TELEM_SPAN(loud, "of a child")
+				telem_frame("of a child");
+			_exit(5);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	}
+	__atomic_store_n(&keep_going, false, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static volatile int handler_forks;
+static void fork_in_handler(int number)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)number;
+	if (child == 0) {
+		alarm(10);
+		TELEM_COUNT(loud, "in a handler of a child", 1);
+		_exit(5);
+	}
+	if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 5)
+		handler_forks++;
+}
+
+/* The handler interrupts this thread wherever it is, also while it holds the lock. */
+static int child_forks_in_handler(const char *arg)
+{
+	struct sigaction action = { .sa_handler = fork_in_handler, .sa_flags = SA_RESTART };
+	int wanted = atoi(arg);
+
+	CHECK(telem_start(NULL) == 0);
+	CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+	for (int turn = 0; turn < wanted; turn++) {
+		const struct itimerval once = { .it_value = { 0, 50 + turn % 50 } };
+		int before = handler_forks;
+
+		CHECK(setitimer(ITIMER_REAL, &once, NULL) == 0);
+		while (handler_forks == before)
+			do_slow_things();
+	}
+	CHECK(handler_forks == wanted);
 	return 0;
 }
 
@@ -859,6 +947,7 @@ static int child_idle(const char *arg)
 
 static const struct scenario { const char *name; int (*run)(const char *argument); } scenarios[] = {
 	{ "fork", child_fork }, { "fork_many", child_fork_many }, { "raw_fork", child_raw_fork },
+	{ "raw_forks_that_emit", child_raw_forks_that_emit }, { "forks_in_handler", child_forks_in_handler },
 	{ "show_fds", child_show_fds }, { "exec", child_exec }, { "exit_while_emitting", child_exit_while_emitting },
 	{ "dispositions", child_dispositions }, { "burst", child_burst }, { "late_events", child_late_events },
 	{ "signals", child_signals }, { "threads", child_threads }, { "unheard", child_unheard },
@@ -983,6 +1072,23 @@ static void a_child_forked_behind_our_back_can_exit(void **state)
 	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "raw_fork", ""), .out = PROC_PIPE,
 			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"));
 	assert_int_equal(proc_wait_exit(child, 20000), 0);
+}
+
+/* In the children of these tests a sanitizer waits for locks that threads of the parent held. */
+static void children_forked_behind_our_back_may_emit(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || UNDER_ASAN)
+		skip();
+	run("raw_forks_that_emit", scaled(200), 60000);
+}
+
+static void a_signal_handler_may_fork_wherever_it_interrupts(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || UNDER_ASAN)
+		skip();
+	run("forks_in_handler", scaled(200), 60000);
 }
 
 static void hooks_of_a_fork_may_emit_and_free(void **state)
@@ -1696,6 +1802,8 @@ int main(int argc, char **argv)
 		TEST(a_forked_child_has_a_stream_of_its_own_once_it_speaks),
 		TEST(no_forked_child_hangs_whatever_other_threads_do),
 		TEST(a_child_forked_behind_our_back_can_exit),
+		TEST(children_forked_behind_our_back_may_emit),
+		TEST(a_signal_handler_may_fork_wherever_it_interrupts),
 		TEST(hooks_of_a_fork_may_emit_and_free),
 		TEST(forked_children_write_nothing_into_what_is_their_parents),
 		TEST(nothing_of_ours_is_open_after_exec),

@@ -3,15 +3,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "emitter/core/lock.h"
 
 static const struct fork_hook *hooks;
 static size_t hook_count;
 static bool in_child;                /* this is a forked child that has not started anew: all state is its parent's */
-static pid_t flusher_pid;            /* of the process that has the flusher */
 
 static void before_fork(void)
 {
@@ -43,11 +40,6 @@ void fork_watch(const struct fork_hook *rows, size_t count)
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-void fork_belongs_here(void)
-{
-	__atomic_store_n(&flusher_pid, getpid(), __ATOMIC_RELAXED);
-}
-
 bool fork_awaits_restart(void)
 {
 	return __atomic_load_n(&in_child, __ATOMIC_RELAXED);
@@ -67,17 +59,11 @@ void fork_restart(void)
 {
 	int saved = errno;
 
-	if (!fork_awaits_restart())
+	/* A signal handler in the child may have interrupted a thread that holds the lock. */
+	if (!fork_awaits_restart() || thread_is_inside)
 		return;
 	lock_take();
 	fork_restart_locked();
 	lock_release();
 	errno = saved;
-}
-
-bool fork_is_unseen_child(void)
-{
-	pid_t pid = __atomic_load_n(&flusher_pid, __ATOMIC_RELAXED);
-
-	return pid && pid != getpid() && !fork_awaits_restart();
 }

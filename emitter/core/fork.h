@@ -19,8 +19,6 @@ struct fork_hook {
 
 /* Registers the hooks; called once. The rows are never freed. */
 void fork_watch(const struct fork_hook *rows, size_t count);
-/* Notes that the flusher runs in this process. */
-void fork_belongs_here(void);
 /* Calls the restart hooks in a child that has not started anew, and costs little anywhere else. Call without the
  * lock; errno is not changed. */
 void fork_restart(void);
@@ -28,7 +26,4 @@ void fork_restart(void);
 void fork_restart_locked(void);
 /* Returns whether this is a child that has not started anew. */
 bool fork_awaits_restart(void);
-/* Returns whether this is a child that was made without the hooks of pthread_atfork(), by a bare clone().
- * It has no flusher, and the lock may be held by a thread of its parent. */
-bool fork_is_unseen_child(void);
 #endif

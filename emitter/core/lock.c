@@ -3,7 +3,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t flushed;
@@ -11,6 +14,18 @@ static pthread_cond_t flushed;
 __thread int thread_is_inside __attribute__((tls_model("initial-exec")));
 /* The cancel state that this thread had before it took the lock. */
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));
+static __thread bool holds_lock __attribute__((tls_model("initial-exec")));
+/* Whether lock_take_for_fork() got the lock for this thread's fork(). */
+static __thread bool took_for_fork __attribute__((tls_model("initial-exec")));
+
+/* A word in a page that the kernel gives to a child as zeros; NULL: there is none. A child that shares its parent's
+ * memory, as that of vfork() does, sees the same word. */
+static uint32_t *own_memory;
+
+bool lock_is_of_parent(void)
+{
+	return own_memory && __atomic_load_n(own_memory, __ATOMIC_RELAXED) == 0;
+}
 
 void lock_take(void)
 {
@@ -19,7 +34,13 @@ void lock_take(void)
 	thread_is_inside++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	pthread_mutex_lock(&mutex);
+	if (pthread_mutex_trylock(&mutex) != 0) {
+		/* A child made without fork() would wait for a thread that it does not have. */
+		if (lock_is_of_parent())
+			pthread_mutex_init(&mutex, NULL);
+		pthread_mutex_lock(&mutex);
+	}
+	holds_lock = true;
 	cancel_state = before;
 }
 
@@ -28,10 +49,36 @@ void lock_release(void)
 	int before = cancel_state;
 
 	assert(thread_is_inside > 0);
+	holds_lock = false;
 	pthread_mutex_unlock(&mutex);
 	pthread_setcancelstate(before, NULL);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread_is_inside--;
+}
+
+void lock_take_for_fork(void)
+{
+	struct timespec end;
+
+	if (thread_is_inside == 0) {
+		lock_take();
+		took_for_fork = true;
+		return;
+	}
+	/* A signal handler forks that has interrupted this thread in a slow path. Even when the thread does not hold the
+	 * lock by its own account, it may have got it a moment ago, so this does not wait for ever. */
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec++;
+	took_for_fork = !holds_lock && pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &end) == 0;
+}
+
+void lock_release_after_fork(void)
+{
+	if (took_for_fork && holds_lock)
+		lock_release();
+	else if (took_for_fork)
+		pthread_mutex_unlock(&mutex);
+	took_for_fork = false;
 }
 
 void lock_pause(void)
@@ -41,7 +88,7 @@ void lock_pause(void)
 	lock_take();
 }
 
-void lock_begin(void)
+static void begin_condition(void)
 {
 	pthread_condattr_t attributes;
 
@@ -51,24 +98,53 @@ void lock_begin(void)
 	pthread_condattr_destroy(&attributes);
 }
 
+void lock_begin(void)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	begin_condition();
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, bytes, MADV_WIPEONFORK) < 0) {
+		munmap(page, bytes);
+		return;
+	}
+	own_memory = page;
+	*own_memory = 1;
+}
+
 void lock_release_in_child(void)
 {
-	lock_release();
+	/* A thread that held the lock when it was interrupted goes on with it in the child. */
+	if (took_for_fork)
+		lock_release_after_fork();
+	else if (!holds_lock)
+		pthread_mutex_init(&mutex, NULL);
 	/* The condition variable is not destroyed first, because pthread_cond_destroy() would wait for the parent's
 	 * waiting threads. */
-	lock_begin();
+	begin_condition();
+	if (own_memory)
+		__atomic_store_n(own_memory, 1, __ATOMIC_RELAXED);
 }
 
 void lock_wait_flushed(void)
 {
+	holds_lock = false;
 	pthread_cond_wait(&flushed, &mutex);
+	holds_lock = true;
 }
 
 int lock_wait_flushed_until(uint64_t end_ns)
 {
 	struct timespec end = { (time_t)(end_ns / 1000000000u), (long)(end_ns % 1000000000u) };
 
-	return pthread_cond_timedwait(&flushed, &mutex, &end) == ETIMEDOUT ? -ETIMEDOUT : 0;
+	int err;
+
+	holds_lock = false;
+	err = pthread_cond_timedwait(&flushed, &mutex, &end);
+	holds_lock = true;
+	return err == ETIMEDOUT ? -ETIMEDOUT : 0;
 }
 
 void lock_flushed(void)

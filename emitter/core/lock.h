@@ -6,6 +6,7 @@
 #ifndef TELEM_EMITTER_CORE_LOCK_H
 #define TELEM_EMITTER_CORE_LOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Above 0 while this thread is inside a slow path. A signal handler that comes then must not
@@ -18,11 +19,18 @@ void lock_take(void);
 void lock_release(void);
 /* Sleeps 50 us with the lock released; for polling state that has no condition variable. Call with the lock held. */
 void lock_pause(void);
-/* Initializes the condition variable; called once, before any thread waits for it. */
+/* Called once, before any thread waits for the condition. */
 void lock_begin(void);
-/* In the child of fork(), whose parent held the lock: releases the lock and initializes the condition variable
- * again. */
+/* Called before fork(), in the parent. A signal handler may fork while it interrupts this thread in a slow path; then
+ * this takes the lock only if the thread does not hold it. */
+void lock_take_for_fork(void);
+/* Called after fork(), in the parent. */
+void lock_release_after_fork(void);
+/* Called after fork(), in the child. */
 void lock_release_in_child(void);
+/* Returns whether this is a child that was made without the hooks of pthread_atfork(), by a bare clone() or _Fork().
+ * There a thread of the parent may have held the lock; lock_take() does not wait for it. */
+bool lock_is_of_parent(void);
 
 /* Waits for the condition: the flusher has passed a fence, a sink has gone, or telemetry has stopped. Call with the
  * lock held; it is released while the thread waits. */

@@ -297,7 +297,7 @@ static void on_fatal(int number, siginfo_t *info, void *context)
 	(void)context;
 	/* No dump is possible when this thread is the flusher, which writes dumps, or may hold the lock; nor in a
 	 * forked child, which has no flusher. */
-	if (!flusher_thread_is_self() && !thread_is_inside && !fork_awaits_restart() && !fork_is_unseen_child()) {
+	if (!flusher_thread_is_self() && !thread_is_inside && !fork_awaits_restart() && !lock_is_of_parent()) {
 		reason[7] = (char)('0' + number / 100);
 		reason[8] = (char)('0' + number / 10 % 10);
 		reason[9] = (char)('0' + number % 10);

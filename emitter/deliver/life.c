@@ -51,7 +51,6 @@ static int begin(void)
 
 	if (err < 0)
 		return err;
-	fork_belongs_here();
 	clock_begin();
 	stream_begin();
 	writer_begin();
@@ -90,7 +89,7 @@ static void begin_in_child(void)
 /* A child of fork() forgets what its parent was about to send. What must not stay open is closed at once, the rest is
  * forgotten before the child's first event. */
 static const struct fork_hook fork_hooks[] = {
-	{ .prepare = lock_take, .parent = lock_release, .child = lock_release_in_child },
+	{ .prepare = lock_take_for_fork, .parent = lock_release_after_fork, .child = lock_release_in_child },
 	{ .child = not_stopping },
 	{ .child = thread_forget, .restart = threads_forget },
 	{ .child = sinks_forget, .restart = leases_forget },
@@ -188,7 +187,7 @@ static void stop(void)
 {
 	int saved = errno;
 
-	if (fork_is_unseen_child())
+	if (lock_is_of_parent())
 		return;
 	lock_take();
 	while (is_stopping)

@@ -118,7 +118,7 @@ void telem_site_register_(struct telem_site *site, const struct telem_module_ *m
 
 void telem_module_leave_(struct telem_module_ *module)
 {
-	if (module->abi != TELEM_ABI_ || fork_is_unseen_child())
+	if (module->abi != TELEM_ABI_ || lock_is_of_parent())
 		return;
 	lock_take();
 	if (--module->entered > 0) {

@@ -261,7 +261,6 @@ void thread_retire(struct thread *thread)
 void thread_forget(void)
 {
 	my_thread = NULL;
-	thread_is_inside = 0;
 	refused_count = 0;
 	telem_thread_ = (struct telem_thread_){ 0 };
 	if (has_exit_key)
