@@ -336,6 +336,35 @@ static int child_forks_in_handler(const char *arg)
 	return 0;
 }
 
+/* Telemetry starts once there is enough memory. Every start before that says why it failed, and leaves all calls usable. */
+static int child_start_without_memory(const char *arg)
+{
+	const uint64_t pages_kib = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+	unsigned long pages;
+	int result = -1;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	(void)arg;
+	CHECK(file && fscanf(file, "%lu", &pages) == 1);
+	fclose(file);
+	for (uint64_t kib = pages * pages_kib; result < 0; kib += 100) {
+		struct rlimit limit = { kib * 1024, RLIM_INFINITY };
+
+		CHECK(kib < 1 << 20);
+		CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+		result = telem_start(NULL);
+		CHECK(result == 0 || strstr(telem_error(), "telem_start: no memory") ||
+		      strstr(telem_error(), "no thread for telemetry"));
+		TELEM_COUNT(loud, "without memory", 1);
+		statistics();
+		CHECK(telem_flush(5 * S) == (result < 0 ? -ENOTCONN : 0));
+	}
+	CHECK(telem_start(NULL) == -EALREADY);
+	CHECK(strstr(telem_error(), "already"));
+	telem_stop();
+	return 0;
+}
+
 /* What a program, or its malloc(), may do before and after fork(). */
 static uint64_t hooks_run;
 static int fork_turn;
@@ -947,6 +976,7 @@ static int child_idle(const char *arg)
 
 static const struct scenario { const char *name; int (*run)(const char *argument); } scenarios[] = {
 	{ "fork", child_fork }, { "fork_many", child_fork_many }, { "raw_fork", child_raw_fork },
+	{ "start_without_memory", child_start_without_memory },
 	{ "raw_forks_that_emit", child_raw_forks_that_emit }, { "forks_in_handler", child_forks_in_handler },
 	{ "show_fds", child_show_fds }, { "exec", child_exec }, { "exit_while_emitting", child_exit_while_emitting },
 	{ "dispositions", child_dispositions }, { "burst", child_burst }, { "late_events", child_late_events },
@@ -1072,6 +1102,14 @@ static void a_child_forked_behind_our_back_can_exit(void **state)
 	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "raw_fork", ""), .out = PROC_PIPE,
 			   .env = PROC_LIST("ASAN_OPTIONS=detect_leaks=0"));
 	assert_int_equal(proc_wait_exit(child, 20000), 0);
+}
+
+static void a_start_without_memory_says_why_and_does_no_harm(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || UNDER_ASAN)
+		skip();                  /* they reserve terabytes */
+	run("start_without_memory", "", 20000);
 }
 
 /* In the children of these tests a sanitizer waits for locks that threads of the parent held. */
@@ -1802,6 +1840,7 @@ int main(int argc, char **argv)
 		TEST(a_forked_child_has_a_stream_of_its_own_once_it_speaks),
 		TEST(no_forked_child_hangs_whatever_other_threads_do),
 		TEST(a_child_forked_behind_our_back_can_exit),
+		TEST(a_start_without_memory_says_why_and_does_no_harm),
 		TEST(children_forked_behind_our_back_may_emit),
 		TEST(a_signal_handler_may_fork_wherever_it_interrupts),
 		TEST(hooks_of_a_fork_may_emit_and_free),

@@ -49,8 +49,11 @@ static int begin(void)
 {
 	int err = shards_begin();
 
-	if (err < 0)
+	if (err < 0) {
+		error_set("telem_start: no memory (%s); what it reserves counts for RLIMIT_AS and RLIMIT_DATA",
+			  strerror(-err));
 		return err;
+	}
 	clock_begin();
 	stream_begin();
 	writer_begin();
@@ -153,8 +156,10 @@ static int start(const struct telem_options *options)
 	while (is_stopping)
 		lock_wait_flushed();
 	fork_restart_locked();
-	if (settings.is_running)
+	if (settings.is_running) {
+		error_set("telem_start: telemetry runs already");
 		return -EALREADY;
+	}
 	classes_begin();
 	if (!task_table.first)
 		tasks_begin();
