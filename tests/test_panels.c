@@ -793,6 +793,21 @@ static void classes_that_are_off_are_named_with_their_key(void **state)
 	model_free(model);
 }
 
+static void a_gauge_that_is_off_has_no_value(void **state)
+{
+	struct model *model = model_new();
+
+	(void)state;
+	tell_hello(model);
+	tell_class(model, NET, "net", LEVEL_SUM);
+	tell_site(model, SEND, NET, SITE_GAUGE, UNIT_SIZE, "held", LEVEL_OFF);
+	tell_snapshot(model, 1, 10 * mib);
+	check_shows(&panel_overview, model, 120, 36, " off\n");
+	tell_site(model, SEND, NET, SITE_GAUGE, UNIT_SIZE, "held", LEVEL_SUM);
+	check_shows_not(&panel_overview, model, 120, 36, " off\n");
+	model_free(model);
+}
+
 static void a_level_says_who_set_it(void **state)
 {
 	struct model *model = model_new();
@@ -1628,7 +1643,8 @@ int main(void)
 		TEST(help_pictures), TEST(ascii_has_nothing_but_ascii),
 		TEST(every_size_can_be_drawn), TEST(every_size_of_what_is_opened), TEST(rows_that_do_not_fit_are_told_of),
 		TEST(nothing_has_a_reason), TEST(nothing_declared_says_so), TEST(declared_but_never_entered_is_listed),
-		TEST(classes_that_are_off_are_named_with_their_key), TEST(a_level_says_who_set_it),
+		TEST(a_gauge_that_is_off_has_no_value), TEST(classes_that_are_off_are_named_with_their_key),
+		TEST(a_level_says_who_set_it),
 		TEST(a_filter_that_hides_all_says_so),
 		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times),
 		TEST(estimates_have_a_tilde), TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),

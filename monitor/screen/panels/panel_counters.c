@@ -25,7 +25,10 @@ static void counter_value(char out[UNITS_BYTES], const struct model_site *site)
 {
 	enum unit unit = site_unit(site);
 
-	if (site->kind == SITE_GAUGE)
+	/* What is off and never had a value would look like a true 0. */
+	if (site->level == LEVEL_OFF && site->count == 0)
+		strcpy(out, "off");
+	else if (site->kind == SITE_GAUGE)
 		units_value(out, unit, (double)(int64_t)site->sum);
 	else if (unit == UNIT_BYTES)
 		units_byte_rate(out, site->sum_per_s);
