@@ -107,7 +107,8 @@ extern "C" {
 /* Every field has a default at zero, so NULL and `{ .size = sizeof options }` both work. */
 struct telem_options {
 	size_t size;               /* sizeof (struct telem_options), for later versions */
-	const char *name;          /* the program's name, at most 127 bytes; default: its file name */
+	const char *name;          /* the program's name, by which telemtop finds it; at most 127 bytes; default: its
+				    * file name */
 	const char *config;        /* settings in the form of TELEM, applied before the variable is */
 	uint64_t linger_ns;        /* how long telem_stop() waits for sinks at most; default 100 ms, at most 60 s */
 	bool ignore_environment;   /* the TELEM variable is not read */

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -234,6 +237,59 @@ static void anything_else_is_a_programs_name(void **state)
 	close(fd);
 }
 
+static void a_program_that_runs_is_meant_before_a_file(void **state)
+{
+	uint8_t bytes[6 + sizeof hello_magic] = { 0 };
+	int fd, here = open(".", O_PATH | O_CLOEXEC);
+	char path[108];
+
+	(void)state;
+	assert_int_equal(mkdir(fixture_path(&fixture, "telem"), 0700), 0);
+	snprintf(path, sizeof path, "%s/telem/%d.sock", fixture.dir, (int)getpid());
+	fd = listener(path);
+	assert_int_equal(symlink("imgsrv", fixture_path(&fixture, "telem/%d.sock.name", (int)getpid())), 0);
+	memcpy(bytes + 6, hello_magic, sizeof hello_magic);
+	fixture_write(fixture_path(&fixture, "imgsrv"), (char *)bytes, sizeof bytes);
+	assert_int_equal(chdir(fixture.dir), 0);
+	good("imgsrv", &source_unix);
+	assert_int_equal(address.pid, getpid());
+	good("test_address", &source_unix);      /* the kernel's name for it means it, too */
+	good("./imgsrv", &source_file);
+	close(fd);
+	good("imgsrv", &source_file);            /* the program has ended */
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+}
+
+static void the_parent_is_meant_when_its_children_have_its_name(void **state)
+{
+	int fd, child_fd, status;
+	char path[108];
+	pid_t child = fork();
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(mkdir(fixture_path(&fixture, "telem"), 0700), 0);
+	snprintf(path, sizeof path, "%s/telem/%d.sock", fixture.dir, (int)getpid());
+	fd = listener(path);
+	snprintf(path, sizeof path, "%s/telem/%d.sock", fixture.dir, (int)child);
+	child_fd = listener(path);
+	good("test_address", &source_unix);
+	assert_int_equal(address.pid, getpid());
+	assert_non_null(strstr(address.note, "the others of this name are its children (1)."));
+	close(fd);
+	good("test_address", &source_unix);
+	assert_int_equal(address.pid, child);
+	assert_string_equal(address.note, "");
+	close(child_fd);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+}
+
 /* Programs found in this test's directory; /tmp/telem-UID may have others. */
 static int listed(void)
 {
@@ -317,7 +373,8 @@ int main(void)
 		TEST(wrong_hosts_and_ports_are_refused),
 		TEST(paths_have_an_end), TEST(a_path_is_looked_at), TEST(a_file_that_is_no_recording_says_how_it_starts),
 		TEST(a_path_that_is_not_there_is_said_so), TEST(digits_are_a_process),
-		TEST(anything_else_is_a_programs_name),
+		TEST(anything_else_is_a_programs_name), TEST(a_program_that_runs_is_meant_before_a_file),
+		TEST(the_parent_is_meant_when_its_children_have_its_name),
 		TEST(only_names_of_processes_are_listed), TEST(a_directory_others_could_have_filled_is_not_listed),
 		TEST(waiting_for_what_will_never_be_right_does_not_wait),
 	};

@@ -677,7 +677,7 @@ static int child_signals(const char *arg)
 
 static int child_threads(const char *arg)
 {
-	int threads = atoi(arg);
+	int threads = atoi(arg) / 10 * 10;
 	struct telem_statistics stats;
 	uint64_t before_kib = 0;
 

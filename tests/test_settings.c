@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -73,6 +74,19 @@ static void a_bad_setting_is_named_and_the_good_ones_hold(void **state)
 	}
 }
 
+static void the_program_s_name_is_beside_its_socket(void **state)
+{
+	const char *path = fixture_path(fixture, "telem/%d.sock.name", (int)getpid());
+	char name[64] = "";
+
+	(void)state;
+	assert_int_equal(telem_start(&(struct telem_options){ .name = "imgsrv", .ignore_environment = true }), 0);
+	assert_int_equal(readlink(path, name, sizeof name - 1), strlen("imgsrv"));
+	assert_string_equal(name, "imgsrv");
+	telem_stop();
+	assert_int_equal(readlink(path, name, sizeof name - 1), -1);
+}
+
 static void settings_out_of_their_bounds_are_refused(void **state)
 {
 	(void)state;
@@ -94,6 +108,7 @@ int main(void)
 		BESIDE_TEST(the_variable_is_ignored_when_the_program_says_so),
 		BESIDE_TEST(the_last_setting_of_a_class_counts),
 		BESIDE_TEST(a_bad_setting_is_named_and_the_good_ones_hold),
+		BESIDE_TEST(the_program_s_name_is_beside_its_socket),
 		BESIDE_TEST(settings_out_of_their_bounds_are_refused),
 	};
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "emitter/core/error.h"
+#include "emitter/core/settings.h"
 #include "emitter/deliver/sink.h"
 #include "emitter/deliver/sink_state.h"
 #include "emitter/deliver/stream.h"
@@ -119,6 +120,7 @@ int discovery_open(void)
 	snprintf(sink->path, sizeof sink->path, "%s", path);
 	sink->in_fd = fd;
 	sink->may_control = sink->made_path = true;
+	sink->has_name = unix_name(path, settings.name);
 	sink_opened(sink, SINK_LISTENING);
 	return 0;
 }

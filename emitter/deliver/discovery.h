@@ -1,4 +1,5 @@
-/* discovery.h -- the socket by which telemtop finds this process: PID.sock in the user's directory. */
+/* discovery.h -- the socket by which telemtop finds this process: PID.sock in the user's directory.
+ * A symbolic link PID.sock.name beside it has the program's name, so that it is found without a connection. */
 #ifndef TELEM_EMITTER_DELIVER_DISCOVERY_H
 #define TELEM_EMITTER_DELIVER_DISCOVERY_H
 

@@ -34,7 +34,7 @@ static int open_unix(struct sink *sink, const char *rest)
 static void close_unix(struct sink *sink)
 {
 	if (sink->made_path)
-		unlink(sink->path);
+		unix_unlink(sink->path, sink->has_name);
 }
 
 const struct sink_scheme sink_unix = {

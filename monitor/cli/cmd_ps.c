@@ -19,14 +19,15 @@ static int print_json(const struct found *found, int count)
 	int err, code;
 
 	for (int i = 0; i < count; i++) {
-		char program[256];
+		char program[sizeof found->program * UTF8_BYTES], comm[sizeof found->comm * UTF8_BYTES];
 
 		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
-		json_array_append_new(list, json_pack("{s:i, s:i, s:o, s:s, s:I, s:o, s:b}",
+		text_clean(comm, sizeof comm, found[i].comm, strlen(found[i].comm), GLYPHS_BLOCKS);
+		json_array_append_new(list, json_pack("{s:i, s:i, s:o, s:s, s:s, s:I, s:o, s:b}",
 						      "pid", (int)found[i].pid,
 						      "uid", (int)found[i].uid,
 						      "user", json_text(found[i].user),
-						      "program", program,
+						      "program", program, "executable", comm,
 						      "uptime_ns", (json_int_t)found[i].uptime_ns,
 						      "socket", json_text(found[i].path),
 						      "permitted", (int)found[i].is_permitted));

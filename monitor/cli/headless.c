@@ -151,6 +151,8 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 
 	if (address_wait(options->target, options->wait_s, &address, &problem) != EXIT_DONE)
 		return problem_print(&problem);
+	if (address.note[0])
+		fprintf(stderr, "telemtop: %s\n", address.note);
 	headless.base = event_base_new();
 	if (!headless.base)
 		return problem_set(&problem, EXIT_INTERNAL, "the event loop cannot be made"), problem_print(&problem);

@@ -164,6 +164,8 @@ static int open_target(struct app *app, const struct address *address)
 			snprintf(app->screen.views[i].filter, sizeof app->screen.views[i].filter, "%s", options->filter);
 	if (target_is_recording(&app->target))
 		start_recording(app);
+	if (address->note[0])
+		screen_say(&app->screen, "%s", address->note);
 	return EXIT_DONE;
 }
 
@@ -190,7 +192,7 @@ static void look_for_return(struct app *app)
 	count = discovery_list(found, PICKER_MAX, false);
 	for (int i = 0; i < count; i++)
 		/* A program that was running all the time is not the one that came back. */
-		if (!strncmp(found[i].program, address->program, 15) && found[i].pid != address->pid &&
+		if (discovery_is_named(&found[i], address->program) && found[i].pid != address->pid &&
 		    found[i].is_permitted && found[i].uptime_ns < ended_ns + 1000000000)
 			controls->back_pid = (int)found[i].pid;
 }

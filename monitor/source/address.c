@@ -80,18 +80,25 @@ int address_parse(const char *text, struct address *out, struct problem *problem
 	out->kind = kind_of_scheme(text, &rest);
 	if (out->kind)
 		return out->kind->parse(out, rest, problem);
+	if (!strchr(text, '/')) {
+		struct problem unknown = { 0 };
+		int code = discovery_name(text, &out->pid, out->path, out->note, &unknown);
+
+		if (out->pid || stat(text, &st) < 0) {
+			if (code != EXIT_DONE)
+				*problem = unknown;
+			out->kind = &source_unix;
+			snprintf(out->program, sizeof out->program, "%s", text);
+			return code;
+		}
+	}
 	if (stat(text, &st) == 0) {
 		out->kind = kind_of_path(&st);
 		return out->kind->parse(out, text, problem);
 	}
-	if (strchr(text, '/')) {
-		problem_set(problem, EXIT_NO_TARGET, "%s: no such file", text);
-		problem_todo(problem, "Give a PID, a program's name, a socket, a FIFO or a recording.");
-		return problem->code;
-	}
-	out->kind = &source_unix;
-	snprintf(out->program, sizeof out->program, "%s", text);
-	return discovery_name(text, &out->pid, out->path, problem);
+	problem_set(problem, EXIT_NO_TARGET, "%s: no such file", text);
+	problem_todo(problem, "Give a PID, a program's name, a socket, a FIFO or a recording.");
+	return problem->code;
 }
 
 int address_wait(const char *text, int wait_s, struct address *out, struct problem *problem)

@@ -15,12 +15,13 @@ struct address {
 	char path[300];              /* of a socket, FIFO or file */
 	char host[256], port[16];
 	pid_t pid;                   /* of a target that was given by PID or name; else 0 */
-	char program[64];            /* its name, as given, or what the kernel calls that PID */
+	char note[160];              /* which of several programs of that name is meant; "": there is one */
+	char program[128];           /* its name, as given, or what the kernel calls that PID */
 };
 
-/* Understands digits as a PID, - as standard input, and SCHEME:REST for the schemes of the sources. A path that exists
- * means the source that fits it; any other text is a program's name. Returns EXIT_DONE, or another exit code with
- * *problem filled in. */
+/* Understands digits as a PID, - as standard input, and SCHEME:REST for the schemes of the sources. A text without a
+ * slash is the name of a program that runs, if there is one; else a path that exists means the source that fits it.
+ * Returns EXIT_DONE, or another exit code with *problem filled in. */
 int address_parse(const char *text, struct address *out, struct problem *problem);
 /* Does the same, and while there is no such target tries again for up to wait_s seconds. With 0 it tries without end,
  * with -1 only once. */

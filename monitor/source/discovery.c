@@ -130,6 +130,20 @@ static bool is_directory_of(const char *path, uid_t uid)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid && !(st.st_mode & 077);
 }
 
+/* Reads the link that a program has made beside its socket. Programs of earlier versions have made none. */
+static void read_name(struct found *found)
+{
+	char link[sizeof found->path + 8];
+	ssize_t length;
+
+	snprintf(link, sizeof link, "%s.name", found->path);
+	length = readlink(link, found->program, sizeof found->program - 1);
+	if (length > 0)
+		found->program[length] = '\0';
+	else
+		snprintf(found->program, sizeof found->program, "%s", found->comm);
+}
+
 static int list_directory(const char *directory, uid_t uid, struct found *found, int found_max)
 {
 	DIR *dir = is_directory_of(directory, uid) ? opendir(directory) : NULL;
@@ -153,8 +167,9 @@ static int list_directory(const char *directory, uid_t uid, struct found *found,
 		one->uid = st.st_uid;
 		one->is_permitted = listened > 0;
 		user_name(one->uid, one->user, sizeof one->user);
-		if (!process_name(one->pid, one->program, sizeof one->program))
-			snprintf(one->program, sizeof one->program, "?");
+		if (!process_name(one->pid, one->comm, sizeof one->comm))
+			snprintf(one->comm, sizeof one->comm, "?");
+		read_name(one);
 		one->uptime_ns = process_uptime_ns(one->pid);
 		count++;
 	}
@@ -403,31 +418,77 @@ int discovery_pid(pid_t pid, char path[108], struct problem *problem)
 	return problem->code;
 }
 
-int discovery_name(const char *name, pid_t *pid, char path[108], struct problem *problem)
+bool discovery_is_named(const struct found *found, const char *name)
+{
+	/* The kernel stores the first 15 characters of a name. */
+	return !strcmp(found->program, name) || !strncmp(found->comm, name, 15);
+}
+
+/* Returns whether a process was forked by another, or by a child of it, and runs the same executable. */
+static bool is_child(pid_t pid, pid_t parent)
+{
+	char path[32], line[1024], ours[512], theirs[512], *at;
+	ssize_t our_length, their_length;
+
+	if (pid == parent)
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	our_length = readlink(path, ours, sizeof ours);
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)parent);
+	their_length = readlink(path, theirs, sizeof theirs);
+	if (our_length <= 0 || our_length != their_length || memcmp(ours, theirs, (size_t)our_length))
+		return false;
+	while (pid > 1 && pid != parent) {
+		FILE *file;
+		int above = 0;
+
+		snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+		file = fopen(path, "re");
+		at = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+		if (!at || sscanf(at + 1, " %*c %d", &above) != 1)
+			above = 0;
+		if (file)
+			fclose(file);
+		pid = above;
+	}
+	return pid == parent;
+}
+
+int discovery_name(const char *name, pid_t *pid, char path[108], char note[160], struct problem *problem)
 {
 	struct found found[256];
 	int count = discovery_list(found, 256, false), matches = 0;
+	const struct found *oldest = NULL;
 	char pids[200] = "";
 
 	for (int i = 0; i < count; i++) {
 		size_t used = strlen(pids);
 
-		/* The kernel stores the first 15 characters of a name. */
-		if (strncmp(found[i].program, name, 15))
+		if (!discovery_is_named(&found[i], name))
 			continue;
-		*pid = found[i].pid;
-		strcpy(path, found[i].path);
+		if (!oldest || is_child(oldest->pid, found[i].pid))
+			oldest = &found[i];
 		snprintf(pids + used, sizeof pids - used, "%s%d", matches ? ", " : "", (int)found[i].pid);
 		matches++;
 	}
-	if (matches == 1)
-		return EXIT_DONE;
-	if (matches > 1) {
-		problem_set(problem, EXIT_NO_TARGET, "%s: %d programs have this name: %s", name, matches, pids);
-		problem_todo(problem, "Give the PID.");
+	note[0] = '\0';
+	*pid = oldest ? oldest->pid : 0;
+	if (!oldest) {
+		problem_set(problem, EXIT_NO_TARGET, "%s: no monitored program has this name, and there is no such file",
+			    name);
+		problem_todo(problem, "telemtop list shows the programs that can be monitored.");
 		return problem->code;
 	}
-	problem_set(problem, EXIT_NO_TARGET, "%s: no monitored program has this name, and there is no such file", name);
-	problem_todo(problem, "telemtop list shows the programs that can be monitored.");
-	return problem->code;
+	strcpy(path, oldest->path);
+	for (int i = 0; i < count; i++)
+		if (&found[i] != oldest && discovery_is_named(&found[i], name) &&
+		    !is_child(found[i].pid, oldest->pid)) {
+			problem_set(problem, EXIT_NO_TARGET, "%s: %d programs have this name: %s", name, matches, pids);
+			problem_todo(problem, "Give the PID.");
+			return problem->code;
+		}
+	if (matches > 1)
+		snprintf(note, 160, "%s is PID %d; the others of this name are its children (%d).", name, (int)*pid,
+			 matches - 1);
+	return EXIT_DONE;
 }

@@ -199,7 +199,8 @@ static void programs_are_listed(void **state)
 	json = json_loads(said.out, 0, NULL);
 	assert_true(json_is_array(json));
 	json_array_foreach(json, index, one)
-		ours += !strcmp(json_string_value(json_object_get(one, "program")), name) &&
+		ours += !strcmp(json_string_value(json_object_get(one, "program")), "telem-demo") &&
+			!strcmp(json_string_value(json_object_get(one, "executable")), name) &&
 			json_is_true(json_object_get(one, "permitted"));
 	assert_int_equal(ours, 2);
 	json_decref(json);
