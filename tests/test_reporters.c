@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -174,20 +173,9 @@ static void a_stop_does_not_wait_for_a_reporter(void **state)
 	assert_int_equal(telem_reporter_remove("stuck"), 0);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * S + (uint64_t)time.tv_nsec;
-}
-
 static int tell_after_work(void *arg, int64_t *value)
 {
-	uint64_t until = cpu_ns() + 50 * MS;
-
-	while (cpu_ns() < until)
-		;
+	spin_until_passed(50 * MS);
 	return tell(arg, value);
 }
 
@@ -236,6 +224,8 @@ static void what_nobody_claims_of_the_heap_is_told_also_below_0(void **state)
 
 static void malloc_and_the_process_report(void **state)
 {
+	uint64_t count, ticks;
+
 	(void)state;
 	start(NULL);
 	reader = attach_viewer();
@@ -260,6 +250,14 @@ static void malloc_and_the_process_report(void **state)
 	assert_true(site("report.process/rss")->sum >= 500000 && site("report.process/rss")->sum % 1024 == 0);
 	assert_int_equal(site("report.process/rss")->unit, UNIT_SIZE);
 	assert_int_equal(telem_report_malloc(), -EEXIST);
+	/* A value of the library can be removed like any other. */
+	assert_int_equal(telem_reporter_remove("malloc/allocated"), 0);
+	assert_int_equal(telem_flush(5 * S), 0);
+	hear(reader);
+	count = site("report.malloc/allocated")->count;
+	ticks = reader->kind_count[KIND_SNAPSHOT];
+	READ_UNTIL(reader, reader->kind_count[KIND_SNAPSHOT] > ticks + 2);
+	assert_int_equal(site("report.malloc/allocated")->count, count);
 }
 
 static void threads_report_their_processor_time_by_name(void **state)

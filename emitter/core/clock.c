@@ -21,20 +21,22 @@ static struct {
 	uint64_t resolution_ns;
 } clock_state = { .rate = 1ull << 32, .resolution_ns = 1 };
 
+uint64_t clock_read_ns(clockid_t clock)
+{
+	struct timespec now = { 0, 0 };
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 uint64_t clock_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t clock_real_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return clock_read_ns(CLOCK_REALTIME);
 }
 
 /* Returns 0 before the start, when it is not known yet whether ticks are those of the TSC. */

@@ -7,12 +7,15 @@
 #define TELEM_EMITTER_CORE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 /* Measures the rate at the first call, which takes about a millisecond. Later calls do nothing. */
 void clock_begin(void);
-/* Measures the rate again. Called by the flusher, locked. */
+/* Measures the rate again. For the flusher, with the lock held. */
 void clock_renew(void);
 uint64_t clock_ticks(void);
+/* Nanoseconds of a clock of the kernel; 0 when it cannot be read. */
+uint64_t clock_read_ns(clockid_t clock);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t clock_ns(void);
 uint64_t clock_real_ns(void);

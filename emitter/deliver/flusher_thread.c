@@ -2,7 +2,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
+
+#include "emitter/core/clock.h"
 
 static pthread_t flusher;
 static bool has_thread;
@@ -60,11 +61,8 @@ void flusher_thread_leave_behind(pthread_t thread)
 uint64_t flusher_thread_cpu_ns(void)
 {
 	clockid_t clock;
-	struct timespec spent = { 0, 0 };
 
-	if (has_thread && pthread_getcpuclockid(flusher, &clock) == 0)
-		clock_gettime(clock, &spent);
-	return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+	return has_thread && pthread_getcpuclockid(flusher, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
 void flusher_thread_forget(void)

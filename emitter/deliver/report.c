@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <time.h>
 
+#include "emitter/core/clock.h"
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
 #include "emitter/deliver/flusher_thread.h"
@@ -54,7 +54,7 @@ static bool ask(struct reporter *reporter, uint64_t generation)
 	function = reporter->function;
 	arg = function == reporter_provides ? reporter : reporter->arg;
 	/* A provider has no site of its own. The values that it reports have sites, with levels. */
-	if (reporter->is_told || (function != reporter_provides && telem_level_(&reporter->site) == TELEM_OFF))
+	if (function != reporter_provides && telem_level_(&reporter->site) == TELEM_OFF)
 		function = NULL;
 	is_left = flusher_thread_is_left(generation);
 	if (function && !is_left) {
@@ -97,14 +97,6 @@ void reporters_forget(void)
 /* All reporters together take one part in so many of a core. */
 #define SHARE 1000
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* Returns how much each reporter may take in a tick. The time that those who need less leave over goes to the others, in
  * equal parts (max-min fairness; Bertsekas and Gallager, Data Networks, 6.5.2). */
 static uint64_t fair_ns(const struct reporter *first, uint64_t tick_ns)
@@ -119,7 +111,7 @@ static uint64_t fair_ns(const struct reporter *first, uint64_t tick_ns)
 		before = fair;
 		count = 0;
 		for (const struct reporter *reporter = first; reporter; reporter = reporter->next) {
-			if (!reporter->function || reporter->is_told)
+			if (!reporter_is_asked(reporter))
 				continue;
 			if (reporter->cost_ns <= fair)
 				left -= reporter->cost_ns;
@@ -137,20 +129,21 @@ static bool is_due(const struct reporter *reporter, uint64_t fair, uint64_t tick
 	bool is;
 
 	lock_take();
-	is = reporter->cost_ns <= fair ||
-	     (double)(now_ns - reporter->asked_ns) >= (double)reporter->cost_ns / (double)fair * (double)tick_ns;
+	is = reporter_is_asked(reporter) &&
+	     (reporter->cost_ns <= fair || (double)(now_ns - reporter->asked_ns) >=
+						   (double)reporter->cost_ns / (double)fair * (double)tick_ns);
 	lock_release();
 	return is;
 }
 
 static bool ask_timed(struct reporter *reporter, uint64_t generation, uint64_t now_ns)
 {
-	uint64_t began_ns = cpu_ns();
+	uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (!ask(reporter, generation))
 		return false;
 	lock_take();
-	reporter->cost_ns = cpu_ns() - began_ns;
+	reporter->cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 	reporter->asked_ns = now_ns;
 	lock_release();
 	return true;

@@ -56,7 +56,6 @@ static int add(struct telem_class *cls, const char *path, enum telem_reporter_ki
 	reporter->kind = kind;
 	reporter->arg = arg;
 	reporter->function = function;
-	reporter->is_told = false;
 	reporter->cost_ns = reporter->asked_ns = 0;
 	return 0;
 }
@@ -123,19 +122,27 @@ static int nobody(void *arg, int64_t *value)
 	return -1;
 }
 
-/* Returns NULL when there is no room, or when the path belongs to a reporter of the program, which is not replaced. */
+bool reporter_is_asked(const struct reporter *reporter)
+{
+	return reporter->function && reporter->function != nobody;
+}
+
+/* Returns NULL when there is no room, when the program has removed the path, or when the path belongs to a reporter of
+ * the program, which is not replaced. */
 static struct reporter *told(struct telem_class *cls, const char *path, enum telem_unit unit)
 {
 	struct reporter *reporter;
 
 	lock_take();
-	if (!reporter_find(path) && add(cls, path, TELEM_REPORT_OTHER, unit, nobody, NULL) == 0)
-		reporter_find(path)->is_told = true;
 	reporter = reporter_find(path);
+	/* What is added stands first in the list. */
+	if (!reporter && add(cls, path, TELEM_REPORT_OTHER, unit, nobody, NULL) == 0)
+		reporter = reporters;
+	if (reporter && reporter->function != nobody)
+		reporter = NULL;
 	lock_release();
-	if (!reporter || !reporter->is_told)
-		return NULL;
-	place_register_own(&reporter->site);
+	if (reporter)
+		place_register_own(&reporter->site);
 	return reporter;
 }
 
@@ -151,10 +158,12 @@ void reporter_offer(const char *path, enum telem_unit unit)
 
 bool reporter_is_wanted(const char *path)
 {
+	const struct reporter *reporter;
 	bool is_wanted;
 
 	lock_take();
-	is_wanted = reporter_find(path) && telem_level_(&reporter_find(path)->site) != TELEM_OFF;
+	reporter = reporter_find(path);
+	is_wanted = reporter && reporter->function && telem_level_(&reporter->site) != TELEM_OFF;
 	lock_release();
 	return is_wanted;
 }

@@ -15,11 +15,11 @@ struct reporter {
 	struct reporter *next;
 	char path[LIMIT_NAME_BYTES];
 	enum telem_reporter_kind kind;
-	telem_reporter_fn *function; /* NULL when removed; reporter_provides() when this is a provider */
+	/* NULL when removed; reporter_provides() when this is a provider; nobody() when reporter_say() sets the value. */
+	telem_reporter_fn *function;
 	telem_provider_fn *provide;  /* the function of a provider, which has no value of its own */
 	void *arg;
 	int64_t value;               /* the latest value that was returned without a failure */
-	bool is_told;                /* reporter_say() sets its value, and nobody is asked */
 	uint64_t cost_ns;            /* what the latest call took of the processor; 0 before the first */
 	uint64_t asked_ns;           /* when that was */
 	struct telem_site site;
@@ -34,11 +34,14 @@ struct reporter *reporter_first(void);
 struct reporter *reporter_find(const char *path);
 /* The function of a reporter that is a provider: it calls the provider's own function with the provider's argument. */
 int reporter_provides(void *reporter, int64_t *value);
+/* Returns whether the reporter has a function to ask: it was not removed, and its value is not set by reporter_say().
+ * Call with the lock held. */
+bool reporter_is_asked(const struct reporter *reporter);
 /* Sets the value of a site, unless the site is off. Call without the lock. */
 void reporter_set(const struct telem_site *site, int64_t value);
 /* Makes one of the emitter's own paths, of class report, that is off until a viewer or the program wants it. */
 void reporter_offer(const char *path, enum telem_unit unit);
-/* Returns whether a path is there and not off. Call without the lock, like the others. */
+/* Returns whether a path is there, was not removed and is not off. Call without the lock. */
 bool reporter_is_wanted(const char *path);
 /* Sets the value of one of the emitter's own paths, and makes the path's reporter at the first call. cls NULL means
  * class report. Call without the lock. */

@@ -341,14 +341,6 @@ void snapshot_totals(uint64_t *emitted, uint64_t *dropped)
 	}
 }
 
-static uint64_t cpu_ns(clockid_t clock)
-{
-	struct timespec spent = { 0, 0 };
-
-	clock_gettime(clock, &spent);
-	return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
-}
-
 static uint64_t fullest_ring_permille(void)
 {
 	uint64_t fullest = 0;
@@ -382,8 +374,8 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	snapshot->interval_ns = interval_ns;
 	snapshot->rss_bytes = stat.rss_bytes;
 	snapshot->thread_count = stat.thread_count;
-	snapshot->cpu_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
-	snapshot->telem_cpu_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	snapshot->cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	snapshot->telem_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	snapshot->telem_bytes = memory_mapped_bytes();
 	snapshot->event_cost_ps = price_ps(SITE_MARK, LEVEL_ALL);
 	snapshot->ring_permille = fullest_ring_permille();
