@@ -25,20 +25,33 @@ void discovery_directory(char *out, size_t out_bytes, uid_t uid)
 		snprintf(out, out_bytes, "/tmp/telem-%u", (unsigned)uid);
 }
 
-bool process_exists(pid_t pid)
+/* What /proc/PID/stat says of a process. */
+struct process_stat { char state; int parent; unsigned long long start_ticks; };
+
+/* Returns false when there is no such process. */
+static bool process_stat(pid_t pid, struct process_stat *out)
 {
-	char path[32], line[256], *at = NULL;
+	char path[32], line[1024], *at = NULL;
 	FILE *file;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
+	/* The fields are 3, 4 and 22. The name of the program stands before them and may hold any characters. */
 	if (fgets(line, sizeof line, file))
 		at = strrchr(line, ')');
 	fclose(file);
+	return at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			    &out->state, &out->parent, &out->start_ticks) == 3;
+}
+
+bool process_exists(pid_t pid)
+{
+	struct process_stat stat;
+
 	/* A zombie (Z) or dead process (X) has ended, though its parent has not yet called wait(). */
-	return at && at[1] && at[2] != 'Z' && at[2] != 'X';
+	return process_stat(pid, &stat) && stat.state != 'Z' && stat.state != 'X';
 }
 
 static void user_name(uid_t uid, char *out, size_t out_bytes)
@@ -70,25 +83,15 @@ bool process_name(pid_t pid, char *out, size_t out_bytes)
 
 static uint64_t process_uptime_ns(pid_t pid)
 {
-	char path[32], line[1024], *at = NULL;
-	unsigned long long ticks = 0;
+	struct process_stat stat;
 	struct timespec now;
 	uint64_t now_ns, start_ns;
-	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fgets(line, sizeof line, file))
-		at = strrchr(line, ')');
-	fclose(file);
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			  &ticks) != 1)
+	if (!process_stat(pid, &stat))
 		return 0;
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	start_ns = ticks * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK));
+	start_ns = stat.start_ticks * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK));
 	return now_ns > start_ns ? now_ns - start_ns : 0;
 }
 
@@ -427,8 +430,9 @@ bool discovery_is_named(const struct found *found, const char *name)
 /* Returns whether a process was forked by another, or by a child of it, and runs the same executable. */
 static bool is_child(pid_t pid, pid_t parent)
 {
-	char path[32], line[1024], ours[512], theirs[512], *at;
+	char path[32], ours[512], theirs[512];
 	ssize_t our_length, their_length;
+	struct process_stat stat;
 
 	if (pid == parent)
 		return false;
@@ -438,19 +442,8 @@ static bool is_child(pid_t pid, pid_t parent)
 	their_length = readlink(path, theirs, sizeof theirs);
 	if (our_length <= 0 || our_length != their_length || memcmp(ours, theirs, (size_t)our_length))
 		return false;
-	while (pid > 1 && pid != parent) {
-		FILE *file;
-		int above = 0;
-
-		snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-		file = fopen(path, "re");
-		at = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-		if (!at || sscanf(at + 1, " %*c %d", &above) != 1)
-			above = 0;
-		if (file)
-			fclose(file);
-		pid = above;
-	}
+	while (pid != parent && process_stat(pid, &stat))
+		pid = stat.parent;
 	return pid == parent;
 }
 
