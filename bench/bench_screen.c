@@ -90,13 +90,21 @@ static double rss_mib_of(pid_t pid)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
 }
 
-/* Reads what the kernel knows of this process's thread "telem": its processor time, and how often it was woken. */
-static void flusher_usage(uint64_t *cpu_ns, uint64_t *wakes)
+static uint64_t flusher_cpu_ns(void)
+{
+	struct telem_statistics statistics;
+
+	telem_stats(&statistics);
+	return statistics.flusher_cpu_ns;
+}
+
+/* How often this process's thread "telem" was woken. */
+static uint64_t flusher_wakes(void)
 {
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *entry;
+	uint64_t wakes = 0;
 
-	*cpu_ns = *wakes = 0;
 	while (dir && (entry = readdir(dir)) != NULL) {
 		char path[300], line[128];
 		bool is_telem = false;
@@ -107,19 +115,14 @@ static void flusher_usage(uint64_t *cpu_ns, uint64_t *wakes)
 		while (file && fgets(line, sizeof line, file)) {
 			is_telem |= !strcmp(line, "Name:\ttelem\n");
 			if (is_telem)
-				sscanf(line, "voluntary_ctxt_switches: %" SCNu64, wakes);
+				sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &wakes);
 		}
-		if (file)
-			fclose(file);
-		snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
-		file = is_telem ? fopen(path, "re") : NULL;
-		if (file && fscanf(file, "%" SCNu64, cpu_ns) != 1)
-			*cpu_ns = 0;
 		if (file)
 			fclose(file);
 	}
 	if (dir)
 		closedir(dir);
+	return wakes;
 }
 
 /* Reads and discards what telemtop writes within ms milliseconds. Returns how many bytes there were. */
@@ -142,64 +145,53 @@ static uint64_t read_for(const struct screen *screen, uint64_t ms)
 	return count;
 }
 
-/* The figures flusher and wakes may be NULL. */
-static void measure(const struct screen *screen, struct figure *cpu, struct figure *memory, struct figure *terminal,
-		    struct figure *flusher, struct figure *wakes)
+enum { CPU, MEMORY, TERMINAL, FLUSHER_CPU, FLUSHER_WAKES, FIGURES };
+
+/* Figures without a name are not printed. */
+static void measure(const struct screen *screen, struct figure figures[FIGURES])
 {
 	int status;
 
 	read_for(screen, WARM_S * 1000);
 	for (int i = 0; i < RUNS; i++) {
-		uint64_t flusher_before, flusher_after, wakes_before, wakes_after, cpu_before, begin, bytes;
-		double ns;
+		uint64_t flusher_before = flusher_cpu_ns(), wakes_before = flusher_wakes();
+		uint64_t cpu_before = cpu_ns_of(screen->pid), begin = now_ns(), bytes = read_for(screen, WINDOW_MS);
+		double ns = (double)(now_ns() - begin);
 
-		flusher_usage(&flusher_before, &wakes_before);
-		cpu_before = cpu_ns_of(screen->pid);
-		begin = now_ns();
-		bytes = read_for(screen, WINDOW_MS);
-		ns = (double)(now_ns() - begin);
-		flusher_usage(&flusher_after, &wakes_after);
-		if (flusher && wakes) {
-			figure_add(flusher, (double)(flusher_after - flusher_before) / ns * 100, 0);
-			figure_add(wakes, (double)(wakes_after - wakes_before) / (ns / 1e9), 0);
-		}
-
-		figure_add(cpu, (double)(cpu_ns_of(screen->pid) - cpu_before) / ns * 100, 0);
-		figure_add(memory, rss_mib_of(screen->pid), 0);
-		figure_add(terminal, (double)bytes / (ns / 1e9) / 1000, 0);
+		figure_add(&figures[CPU], (double)(cpu_ns_of(screen->pid) - cpu_before) / ns * 100, 0);
+		figure_add(&figures[MEMORY], rss_mib_of(screen->pid), 0);
+		figure_add(&figures[TERMINAL], (double)bytes / (ns / 1e9) / 1000, 0);
+		figure_add(&figures[FLUSHER_CPU], (double)(flusher_cpu_ns() - flusher_before) / ns * 100, 0);
+		figure_add(&figures[FLUSHER_WAKES], (double)(flusher_wakes() - wakes_before) / (ns / 1e9), 0);
 	}
-	if (waitpid(screen->pid, &status, WNOHANG) != 0)
-		cpu->count = 0;
+	if (waitpid(screen->pid, &status, WNOHANG) != 0) {
+		snprintf(figures[CPU].note, sizeof figures[CPU].note, "telemtop did not stay");
+		for (int i = 0; i < FIGURES; i++)
+			figures[i].count = 0;
+	}
 	kill(screen->pid, SIGTERM);
 	read_for(screen, 200);
 	waitpid(screen->pid, &status, 0);
 	close(screen->fd);
-	if (cpu->count == 0) {
-		snprintf(cpu->note, sizeof cpu->note, "telemtop did not stay");
-		memory->count = terminal->count = 0;
-	}
-	if (cpu->count == 0 && flusher && wakes)
-		flusher->count = wakes->count = 0;
-	figure_print(cpu);
-	figure_print(memory);
-	figure_print(terminal);
-	if (flusher && wakes) {
-		figure_print(flusher);
-		figure_print(wakes);
-	}
+	for (int i = 0; i < FIGURES; i++)
+		if (figures[i].row)
+			figure_print(&figures[i]);
 }
 
 int main(int argc, char **argv)
 {
-	struct figure busy[3] = { { .row = "telemtop, 1 M events/s, 10 Hz, 200x50", .unit = "% of a CPU",
-				    .value_at_most = 2 },
-				  { .row = "  resident", .unit = "MiB" }, { .row = "  to the terminal", .unit = "kB/s" } },
-		      idle[3] = { { .row = "telemtop, idle, 1 Hz, 120x40", .unit = "% of a CPU", .value_at_most = 0.3 },
-				  { .row = "  resident", .unit = "MiB" },
-				  { .row = "  to the terminal", .unit = "kB/s", .value_at_most = 4 } },
-		      watched[2] = { { .row = "watched at sum, idle: thread telem", .unit = "% of a CPU",
-				       .value_at_most = 0.05 },
-				     { .row = "  woken", .unit = "/s", .value_at_most = 12 } };
+	struct figure busy[FIGURES] = {
+		[CPU] = { .row = "telemtop, 1 M events/s, 10 Hz, 200x50", .unit = "% of a CPU", .value_at_most = 2 },
+		[MEMORY] = { .row = "  resident", .unit = "MiB" },
+		[TERMINAL] = { .row = "  to the terminal", .unit = "kB/s" },
+	};
+	struct figure idle[FIGURES] = {
+		[CPU] = { .row = "telemtop, idle, 1 Hz, 120x40", .unit = "% of a CPU", .value_at_most = 0.3 },
+		[MEMORY] = { .row = "  resident", .unit = "MiB" },
+		[TERMINAL] = { .row = "  to the terminal", .unit = "kB/s", .value_at_most = 4 },
+		[FLUSHER_CPU] = { .row = "watched at sum, idle: thread telem", .unit = "% of a CPU", .value_at_most = 0.05 },
+		[FLUSHER_WAKES] = { .row = "  woken", .unit = "/s", .value_at_most = 12 },
+	};
 	char directory[] = "/tmp/telem-bench.XXXXXX", path[64], address[80], program[PATH_MAX];
 	struct screen screen;
 	pthread_t emitting;
@@ -217,14 +209,14 @@ int main(int argc, char **argv)
 		die("telem_report");
 
 	screen = screen_start(program, address, "1", 40, 120);
-	measure(&screen, &idle[0], &idle[1], &idle[2], &watched[0], &watched[1]);
+	measure(&screen, idle);
 
 	telem_class_level(&telem_class_busy, TELEM_ALL);
 	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);
 	if (pthread_create(&emitting, NULL, emit, NULL) != 0)
 		die("pthread_create");
 	screen = screen_start(program, address, "0.1", 50, 200);
-	measure(&screen, &busy[0], &busy[1], &busy[2], NULL, NULL);
+	measure(&screen, busy);
 	__atomic_store_n(&keep_emitting, false, __ATOMIC_RELAXED);
 	pthread_join(emitting, NULL);
 	telem_stop();
