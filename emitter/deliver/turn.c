@@ -249,7 +249,7 @@ bool turn(uint64_t now_ns, uint64_t generation, bool is_last)
 
 uint64_t turn_due_ns(void)
 {
-	uint64_t due = now.next_tick_ns;
+	uint64_t due = now.next_tick_ns, frames_ns = frames_due_ns();
 	bool is_all;
 
 	if (sinks_with_reader() == 0)
@@ -261,7 +261,7 @@ uint64_t turn_due_ns(void)
 		due = block_due_ns();
 	if (is_all && now.next_drain_ns < due)
 		due = now.next_drain_ns;
-	if (frames_due_ns() < due)
-		due = frames_due_ns();
+	if (frames_ns < due)
+		due = frames_ns;
 	return due;
 }

@@ -84,35 +84,38 @@ static void name_path(char out[LIMIT_PATH_BYTES + 8], const char *path)
 	snprintf(out, LIMIT_PATH_BYTES + 8, "%s.name", path);
 }
 
+/* Removes the name, if it is a link of this user. */
+static void remove_name(const char *path)
+{
+	char link[LIMIT_PATH_BYTES + 8];
+	struct stat st;
+
+	name_path(link, path);
+	if (lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid == geteuid())
+		unlink(link);
+}
+
 bool unix_name(const char *path, const char *program)
 {
 	char link[LIMIT_PATH_BYTES + 8];
 
+	remove_name(path);               /* of a process that was killed and had the same number */
 	name_path(link, path);
-	unlink(link);                    /* of a process that was killed and had the same number */
 	return symlink(program, link) == 0;
 }
 
 void unix_unlink(const char *path, bool has_name)
 {
-	char link[LIMIT_PATH_BYTES + 8];
-
 	unlink(path);
-	name_path(link, path);
 	if (has_name)
-		unlink(link);
+		remove_name(path);
 }
 
 void unix_remove_dead(const char *path)
 {
 	struct sockaddr_un address;
-	char link[LIMIT_PATH_BYTES + 8];
-	struct stat st;
 	pid_t listener;
 
-	if (address_of(path, &address) < 0 || listener_of(&address, &listener) != 0 || remove_stale(path) < 0)
-		return;
-	name_path(link, path);
-	if (lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid == geteuid())
-		unlink(link);
+	if (address_of(path, &address) == 0 && listener_of(&address, &listener) == 0 && remove_stale(path) == 0)
+		remove_name(path);
 }
