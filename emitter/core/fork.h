@@ -14,7 +14,7 @@ struct fork_hook {
 	void (*prepare)(void);       /* called before fork(), in the parent; last row first */
 	void (*parent)(void);        /* called after fork(), in the parent */
 	void (*child)(void);         /* called after fork(), in the child */
-	void (*restart)(void);       /* called at the child's first event; locked */
+	void (*restart)(void);       /* called at the child's first event, with the lock held */
 };
 
 /* Registers the hooks; called once. The rows are never freed. */
@@ -22,7 +22,7 @@ void fork_watch(const struct fork_hook *rows, size_t count);
 /* Calls the restart hooks in a child that has not started anew, and costs little anywhere else. Call without the
  * lock; errno is not changed. */
 void fork_restart(void);
-/* Does the same, locked. */
+/* Does the same. Call with the lock held. */
 void fork_restart_locked(void);
 /* Returns whether this is a child that has not started anew. */
 bool fork_awaits_restart(void);

@@ -138,7 +138,6 @@ void lock_wait_flushed(void)
 int lock_wait_flushed_until(uint64_t end_ns)
 {
 	struct timespec end = { (time_t)(end_ns / 1000000000u), (long)(end_ns % 1000000000u) };
-
 	int err;
 
 	holds_lock = false;

@@ -4,7 +4,7 @@
 
 /* Opens the eventfd, which wake_close() closes. Returns 0 or a negative errno. */
 int wake_open(void);
-/* Wakes the flusher. Any thread, locked or not; signal handlers may call it. */
+/* Wakes the flusher. Any thread may call this, with or without the lock, and so may signal handlers. */
 void wake_signal(void);
 /* Returns the fd to poll for POLLIN; -1 when it is not open. */
 int wake_fd(void);

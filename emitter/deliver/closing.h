@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Returns the sinks that are asked to close, a bit 1 << id for each, with the viewers of those that listen. They
- * still get everything that is recorded by now. The flusher, locked. */
+ * still get everything that is recorded by now. For the flusher, with the lock held. */
 uint64_t closing_asked(void);
 /* Called when these sinks have it: from now on they get nothing new. Call with the lock held. */
 void closing_leave(uint64_t asked, uint64_t tick, uint64_t now_ns);

@@ -15,7 +15,7 @@ struct writer;
 #define DRAIN_AT_ONCE 16u
 
 /* Takes up to most bytes from a thread's ring into the stream; with discard the events are only counted as dropped.
- * Returns how many bytes were taken. The flusher, locked. */
+ * Returns how many bytes were taken. For the flusher, with the lock held. */
 uint64_t drain(struct thread *thread, uint64_t most, uint64_t now_ns, bool discard);
 /* Counts all events that are in rings as dropped. Call with the lock held. */
 void drain_discard(void);

@@ -30,7 +30,7 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-static char directory[LIMIT_PATH_BYTES];     /* locked */
+static char directory[LIMIT_PATH_BYTES];     /* read and written with the lock held */
 
 /* ---- writing ---- */
 

@@ -8,7 +8,7 @@
 #include "emitter/core/wake.h"
 #include "emitter/deliver/sink_state.h"
 
-static uint64_t wanted, passed;      /* locked */
+static uint64_t wanted, passed;      /* read and written with the lock held */
 static uint64_t under_way, under_way_block;  /* what the flusher waits for */
 static bool is_under_way;
 

@@ -14,7 +14,7 @@
 #include "emitter/record/site.h"
 #include "emitter/record/task.h"
 
-static bool sync_wanted;             /* locked */
+static bool sync_wanted;             /* read and written with the lock held */
 static uint64_t next_sync_ns;
 
 static void write_hello(struct writer *writer, const struct sink *sink, uint64_t now_ns)

@@ -1,4 +1,4 @@
-/* greet.h -- sends what a reader must know before it can understand events. The flusher, locked. */
+/* greet.h -- sends what a reader must know before it can understand events. The flusher calls this, with the lock held. */
 #ifndef TELEM_EMITTER_DELIVER_GREET_H
 #define TELEM_EMITTER_DELIVER_GREET_H
 
@@ -16,7 +16,7 @@ void greet_new(uint64_t tick, uint64_t now_ns);
 /* Greets new sinks, sinks that lost blocks or whose viewer asked, and files at an index point. Every LIMIT_SYNC_NS it
  * greets all, for readers that joined in the middle. */
 void greet_due(uint64_t tick, uint64_t now_ns);
-/* Has every sink greeted again at the next turn. Any thread, locked. */
+/* Has every sink greeted again at the next turn. Any thread, with the lock held. */
 void greet_all_soon(void);
 /* Called when telemetry starts. */
 void greet_begin(uint64_t now_ns);

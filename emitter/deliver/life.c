@@ -40,7 +40,7 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-static bool is_stopping;             /* telem_stop() is waiting for the flusher; locked */
+static bool is_stopping;             /* telem_stop() is waiting for the flusher; read with the lock held */
 
 /* ---- start ---- */
 

@@ -1,7 +1,7 @@
 /* pool.h -- the memory of blocks that are being filled or wait for readers.
  *
  * A block is freed when its last reference is given up. Its events count as delivered if the kernel took the whole
- * block for at least one reader. Called by the flusher, or locked while there is no flusher. */
+ * block for at least one reader. Called by the flusher, or with the lock held while there is none. */
 #ifndef TELEM_EMITTER_DELIVER_POOL_H
 #define TELEM_EMITTER_DELIVER_POOL_H
 

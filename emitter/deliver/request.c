@@ -20,7 +20,7 @@
 
 static const char denied[] = "this way is for looking only; use the Unix socket, or start the program with ,control";
 
-/* ---- the handlers: called locked; *text is sent with the answer ---- */
+/* ---- the handlers: called with the lock held; *text is sent with the answer ---- */
 
 /* Leases a level, persists it, or gives it back. class_id is that of the site when site is not 0. */
 static enum ack_code change_level(struct sink *sink, uint8_t class_id, uint32_t site, uint64_t level, bool persist,

@@ -1,7 +1,7 @@
 /* shard.h -- the sums of events: one shard of cells for each thread and task.
  *
  * Only its thread writes a shard. When a thread or task ends, its shards are added to another one, so that totals
- * never decrease. All calls are locked, unless they say otherwise. */
+ * never decrease. All calls are made with the lock held, unless they say otherwise. */
 #ifndef TELEM_EMITTER_RECORD_SHARD_H
 #define TELEM_EMITTER_RECORD_SHARD_H
 

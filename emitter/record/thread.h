@@ -66,8 +66,8 @@ int thread_carry(uint32_t site);
 uint64_t thread_carried_sum(const struct thread *thread, uint32_t which);
 uint32_t thread_carried_site(uint32_t which);
 
-/* In the child of fork(): the first makes the calling thread a new one; the second, locked and before the child's first
- * event, frees the states of the parent's threads. */
+/* In the child of fork(): the first makes the calling thread a new one; the second, called with the lock held before the
+ * child's first event, frees the states of the parent's threads. */
 void thread_forget(void);
 void threads_forget(void);
 #endif
