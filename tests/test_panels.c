@@ -805,6 +805,15 @@ static void a_gauge_that_is_off_has_no_value(void **state)
 	check_shows(&panel_overview, model, 120, 36, " off\n");
 	tell_site(model, SEND, NET, SITE_GAUGE, UNIT_SIZE, "held", LEVEL_SUM);
 	check_shows_not(&panel_overview, model, 120, 36, " off\n");
+	/* What is off leaves its place to what is on. */
+	tell_site(model, SEND, NET, SITE_GAUGE, UNIT_SIZE, "held", LEVEL_OFF);
+	for (uint64_t i = 0; i < 40; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "gauge %d", (int)i);
+		tell_site(model, 900 + i, NET, SITE_GAUGE, UNIT_SIZE, name, LEVEL_SUM);
+	}
+	check_shows_not(&panel_overview, model, 120, 36, " off\n");
 	model_free(model);
 }
 

@@ -71,14 +71,16 @@ static void small(const struct model *model, struct panel_view *view, const stru
 	/* There are as few columns as can show all, so that each has the most room. */
 	columns = cells_max(1, cells_min((count + rows - 1) / rows, canvas->width_cells / COUNTER_CELLS));
 	per_column = cells_max(1, canvas->width_cells / columns);
-	for (uint32_t i = 0; i < model_site_count(model) && at < rows * columns; i++) {
-		const struct model_site *site = model_site(model, i);
+	/* Those that are off come last, so that they do not hide others. */
+	for (int off = 0; off <= 1; off++)
+		for (uint32_t i = 0; i < model_site_count(model) && at < rows * columns; i++) {
+			const struct model_site *site = model_site(model, i);
 
-		if (!site_is_figure(site))
-			continue;
-		draw_counter(model, site, at / rows * per_column, 1 + at % rows, per_column, canvas);
-		at++;
-	}
+			if (!site_is_figure(site) || (site->level == LEVEL_OFF) != off)
+				continue;
+			draw_counter(model, site, at / rows * per_column, 1 + at % rows, per_column, canvas);
+			at++;
+		}
 	if (at < count)
 		snprintf(hidden, sizeof hidden, "%d not shown", count - at);
 	title_draw(canvas, title, hidden, NULL);
