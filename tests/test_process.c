@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -939,6 +940,84 @@ static int child_no_descriptors(const char *arg)
 	return 0;
 }
 
+/* Closes all descriptors, as daemons do, while a viewer and a recording are open, and uses their numbers for files and
+ * sockets of its own. */
+static int child_reuses_descriptors(const char *arg)
+{
+	enum { FILES = 16, PAIRS = 8 };
+	int files[FILES], pairs[PAIRS][2], file_sink;
+	char byte;
+
+	(void)arg;
+	CHECK(telem_start(NULL) == 0);
+	file_sink = telem_sink_file("reused.telem");
+	CHECK(file_sink >= 0);
+	emit(100);
+	say("started");
+	wait_for_a_byte();
+	closefrom(3);
+	for (int i = 0; i < FILES; i++)
+		CHECK((files[i] = memfd_create("ours", 0)) >= 0);
+	for (int i = 0; i < PAIRS; i++)
+		CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pairs[i]) == 0);
+	emit(1000);
+	telem_level_set("at all", TELEM_SUM);
+	telem_level_set("at all", TELEM_ALL);
+	say("closed");
+	wait_for_a_byte();
+	emit(1);
+	CHECK(strstr(telem_error(), "the program has closed file descriptor"));
+	telem_stop();
+	for (int i = 0; i < FILES; i++)
+		CHECK(lseek(files[i], 0, SEEK_END) == 0);
+	for (int i = 0; i < 2 * PAIRS; i++)
+		CHECK(recv(pairs[i / 2][i % 2], &byte, 1, 0) < 0 && errno == EAGAIN);
+	for (int i = 0; i < 2 * PAIRS; i++)
+		CHECK(send(pairs[i / 2][i % 2], "x", 1, MSG_NOSIGNAL) == 1);
+	return 0;
+}
+
+/* Closes all descriptors and ends; a child that it forks must not close what has their numbers now. */
+static int child_closes_all(const char *arg)
+{
+	pid_t pid;
+	int ours[2], status;
+
+	CHECK(telem_start(NULL) == 0);
+	emit(1);
+	closefrom(3);
+	if (strcmp(arg, "fork"))
+		return 0;
+	CHECK((ours[0] = open("/dev/null", O_RDONLY)) >= 0 && (ours[1] = open("/dev/null", O_RDONLY)) >= 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(fcntl(ours[0], F_GETFD) < 0 || fcntl(ours[1], F_GETFD) < 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	return 0;
+}
+
+/* While the standard streams are closed, a descriptor of ours must not take their numbers. */
+static int child_closes_standard_streams(const char *arg)
+{
+	int saved[2] = { fcntl(0, F_DUPFD, 100), fcntl(1, F_DUPFD, 100) };
+
+	(void)arg;
+	CHECK(saved[0] >= 100 && saved[1] >= 100);
+	CHECK(telem_start(NULL) == 0);
+	emit(1);
+	close(0);
+	close(1);
+	for (int fd = 3; fd < 100; fd++)
+		close(fd);
+	telem_flush(300 * MS);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, 300000000 }, NULL);    /* the flusher has noticed */
+	CHECK(fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0);
+	CHECK(dup2(saved[0], 0) == 0 && dup2(saved[1], 1) == 1);
+	say("open");
+	wait_for_a_byte();
+	return 0;
+}
+
 static int child_start_only(const char *arg)
 {
 	int result = telem_start(&(struct telem_options){ .config = *arg ? arg : NULL });
@@ -983,6 +1062,8 @@ static const struct scenario { const char *name; int (*run)(const char *argument
 	{ "signals", child_signals }, { "threads", child_threads }, { "unheard", child_unheard },
 	{ "timing", child_timing }, { "exit_when_told", child_exit_when_told }, { "disk_full", child_disk_full },
 	{ "small_disk", child_small_disk }, { "no_descriptors", child_no_descriptors },
+	{ "reuses_descriptors", child_reuses_descriptors }, { "closes_all", child_closes_all },
+	{ "closes_standard_streams", child_closes_standard_streams },
 	{ "start_only", child_start_only }, { "idle", child_idle }, { "cancel", child_cancel },
 	{ "cancel_blocked", child_cancel_blocked }, { "fork_hooks", child_fork_hooks },
 	{ "fork_sinks", child_fork_sinks }, { "again", child_again },
@@ -1803,6 +1884,63 @@ static void without_descriptors_it_does_not_spin_and_recovers(void **state)
 	assert_int_equal(reader_site(reader, "loud.said")->event_count, 1);
 }
 
+static bool is_listening(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_there;
+
+	assert_true(fd >= 0 && strlen(path) < sizeof address.sun_path);
+	strcpy(address.sun_path, path);
+	is_there = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+	close(fd);
+	return is_there;
+}
+
+static void descriptors_that_the_program_closed_are_opened_again_and_never_mistaken(void **state)
+{
+	struct proc *child;
+	uint64_t cpu_ns;
+
+	(void)state;
+	child = proc_start(.argv = PROC_LIST("/proc/self/exe", "reuses_descriptors", ""), .in = PROC_PIPE,
+			   .out = PROC_PIPE, .dir = fixture->dir);
+	proc_wait_line(child, PROC_OUT, "started", 10000);
+	reader = view(proc_pid(child));
+	tell(child);
+	proc_wait_line(child, PROC_OUT, "closed", 10000);
+	reader_free(reader);
+	reader = NULL;
+	WAIT_UNTIL(is_listening(socket_of(proc_pid(child))), 10000);
+	cpu_ns = proc_cpu_ns(child);
+	proc_watch_for(600);
+	assert_true(proc_cpu_ns(child) - cpu_ns <= 60 * MS * (uint64_t)proc_slowness());
+	reader = view(proc_pid(child));
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 20000), 0);
+	reader_to_end(reader);
+	assert_int_equal(reader_site(reader, "loud.said")->event_count, 1);
+	assert_int_equal(access(socket_of(proc_pid(child)), F_OK), -1);
+}
+
+static void a_program_that_closed_all_descriptors_ends_and_forks(void **state)
+{
+	(void)state;
+	run("closes_all", "", 10000);
+	run("closes_all", "fork", 10000);
+}
+
+static void closed_standard_streams_are_left_to_the_program(void **state)
+{
+	struct proc *child = START("closes_standard_streams", "");
+
+	(void)state;
+	proc_wait_line(child, PROC_OUT, "open", 10000);
+	WAIT_UNTIL(is_listening(socket_of(proc_pid(child))), 10000);
+	tell(child);
+	assert_int_equal(proc_wait_exit(child, 10000), 0);
+}
+
 static void an_idle_program_makes_no_system_call(void **state)
 {
 	const char *trace = fixture_path(fixture, "trace");
@@ -1877,6 +2015,9 @@ int main(int argc, char **argv)
 		TEST(a_program_with_the_number_of_a_dead_one_is_another),
 		TEST(a_file_in_place_of_the_socket_is_left_alone),
 		TEST(without_descriptors_it_does_not_spin_and_recovers),
+		TEST(descriptors_that_the_program_closed_are_opened_again_and_never_mistaken),
+		TEST(a_program_that_closed_all_descriptors_ends_and_forks),
+		TEST(closed_standard_streams_are_left_to_the_program),
 		TEST(an_idle_program_makes_no_system_call),
 	};
 

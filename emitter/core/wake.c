@@ -3,21 +3,29 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdint.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <stddef.h>
+#include <sys/socket.h>
 
-/* Any thread may write to the eventfd, so it is closed only when no thread is about to write. Both are atomic. */
-static int event_fd = -1;
+#include "emitter/core/descriptor.h"
+
+/* Any thread may send, so the sending end is changed only when no thread is about to send. Both are atomic. */
+static int send_fd = -1;
 static int waker_count;
+static struct file_id send_file;
+/* The flusher's end. */
+static int receive_fd = -1;
+static struct file_id receive_file;
 
 int wake_open(void)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int pair[2];
 
-	if (fd < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
 		return -errno;
-	__atomic_store_n(&event_fd, fd, __ATOMIC_SEQ_CST);
+	receive_fd = pair[0];
+	receive_file = descriptor_file(pair[0]);
+	send_file = descriptor_file(pair[1]);
+	__atomic_store_n(&send_fd, pair[1], __ATOMIC_SEQ_CST);
 	return 0;
 }
 
@@ -25,11 +33,11 @@ void wake_signal(void)
 {
 	int saved = errno, fd, cancel;
 
-	/* A thread that is cancelled in write() would never be subtracted from the count. */
+	/* A thread that is cancelled in send() would never be subtracted from the count. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	__atomic_fetch_add(&waker_count, 1, __ATOMIC_SEQ_CST);
-	fd = __atomic_load_n(&event_fd, __ATOMIC_SEQ_CST);
-	if (fd >= 0 && write(fd, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0) {
+	fd = __atomic_load_n(&send_fd, __ATOMIC_SEQ_CST);
+	if (fd >= 0 && descriptor_is(fd, send_file) && send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
 		/* The flusher is awake already. */
 	}
 	__atomic_fetch_sub(&waker_count, 1, __ATOMIC_SEQ_CST);
@@ -37,28 +45,38 @@ void wake_signal(void)
 	errno = saved;
 }
 
+bool wake_keep(void)
+{
+	if (descriptor_is(send_fd, send_file) && descriptor_is(receive_fd, receive_file))
+		return true;
+	wake_close();
+	if (descriptor_may_open())
+		wake_open();
+	return false;
+}
+
 int wake_fd(void)
 {
-	return __atomic_load_n(&event_fd, __ATOMIC_SEQ_CST);
+	return receive_fd;
 }
 
 void wake_clear(void)
 {
-	uint64_t wakes;
+	char signals[512];
 
-	if (read(wake_fd(), &wakes, sizeof wakes) < 0) {
+	if (descriptor_is(receive_fd, receive_file) && recv(receive_fd, signals, sizeof signals, MSG_DONTWAIT) < 0) {
 		/* No signal has come. */
 	}
 }
 
 void wake_close(void)
 {
-	int fd = __atomic_exchange_n(&event_fd, -1, __ATOMIC_SEQ_CST);
+	int fd = __atomic_exchange_n(&send_fd, -1, __ATOMIC_SEQ_CST);
 
 	while (__atomic_load_n(&waker_count, __ATOMIC_SEQ_CST) > 0)
 		sched_yield();
-	if (fd >= 0)
-		close(fd);
+	descriptor_close(&fd, send_file);
+	descriptor_close(&receive_fd, receive_file);
 }
 
 void wake_forget(void)

@@ -77,6 +77,8 @@ static void end_recording(struct sink *sink)
 {
 	uint8_t end[RECORDING_END_BYTES];
 
+	if (!sink_has(sink, sink->fd))
+		return;
 	recording_end(&sink->recording, end, stream.marker, stream.number);
 	if (write(sink->fd, end, sizeof end) != (ssize_t)sizeof end &&
 	    ftruncate(sink->fd, (off_t)sink->recording.offset) < 0) {

@@ -174,7 +174,8 @@ static bool write_end(struct dump *dump, uint64_t now_ns)
 	writer_seal(&dump->writer);
 	let_go(dump, now_ns);
 	recording_end(&dump->sink->recording, end, stream.marker, stream.number);
-	return sink_state(dump->sink) == SINK_DUMP && write(dump->sink->fd, end, sizeof end) == (ssize_t)sizeof end;
+	return sink_state(dump->sink) == SINK_DUMP && sink_has(dump->sink, dump->sink->fd) &&
+	       write(dump->sink->fd, end, sizeof end) == (ssize_t)sizeof end;
 }
 
 int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns)

@@ -1,5 +1,6 @@
 #include "emitter/deliver/poll.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,17 +65,45 @@ static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
 	}
 }
 
+/* How long the flusher waits when nothing can wake it, or when ppoll() fails. */
+#define BLIND_WAIT_NS 100000000u
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+}
+
 void poll_wait(uint64_t until_ns)
 {
-	uint64_t now_ns = clock_ns(), left = until_ns > now_ns ? until_ns - now_ns : 0;
-	struct timespec timeout = { (time_t)(left / 1000000000u), (long)(left % 1000000000u) };
+	uint64_t now_ns = clock_ns(), left;
+	struct timespec timeout;
+	int count;
 
 	watched.count = 0;
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++) {
+		struct sink *sink = &sinks[i];
+
+		if (!sink_is_flushers(sink))
+			continue;
+		if (sink_state(sink) != SINK_OVER)
+			sink_keep(sink, now_ns);
+		if (sink_state(sink) != SINK_OVER)
+			watch_sink(sink, now_ns);
+		else
+			until_ns = now_ns;
+	}
+	/* This comes last, because a socket opened above may have the number of one that the program has just closed. */
+	if (!wake_keep())
+		until_ns = wake_fd() >= 0 ? now_ns : now_ns + BLIND_WAIT_NS;
 	watch(NULL, wake_fd(), POLLIN);
-	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
-		if (sink_is_flushers(&sinks[i]) && sink_state(&sinks[i]) != SINK_OVER)
-			watch_sink(&sinks[i], now_ns);
-	if (ppoll(watched.fds, watched.count, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0)
+	left = until_ns > now_ns ? until_ns - now_ns : 0;
+	timeout = timespec_of(left);
+	count = ppoll(watched.fds, watched.count, until_ns == UINT64_MAX ? NULL : &timeout, NULL);
+	if (count < 0 && errno != EINTR) {
+		timeout = timespec_of(left < BLIND_WAIT_NS ? left : BLIND_WAIT_NS);
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &timeout, NULL);
+	}
+	if (count <= 0)
 		return;
 	now_ns = clock_ns();
 	for (nfds_t i = 0; i < watched.count; i++)
@@ -107,6 +136,8 @@ uint64_t poll_due_ns(uint64_t now_ns)
 		if (state == SINK_LISTENING ? sink->retry_ns > now_ns
 					    : state == SINK_WAITING || (sink->is_regular && state == SINK_BEHIND))
 			sooner(&next, sink->retry_ns);
+		if (sink->reopen_ns)
+			sooner(&next, sink->reopen_ns);
 		if (sink->request_count >= LIMIT_REQUESTS_PER_S)
 			sooner(&next, sink->requests_from_ns + 1000000000u);
 	}

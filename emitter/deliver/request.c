@@ -357,8 +357,11 @@ enum request_result request_read(struct sink *sink, int fd, uint64_t now_ns)
 	enum { REQUEST_BYTES_MIN = 3 };
 	uint8_t bytes[LIMIT_REQUESTS_PER_S * REQUEST_BYTES_MIN];
 	uint32_t left = sink->request_count < LIMIT_REQUESTS_PER_S ? LIMIT_REQUESTS_PER_S - sink->request_count : 1;
-	ssize_t count = read(fd, bytes, left * REQUEST_BYTES_MIN);
+	ssize_t count;
 
+	if (!sink_has(sink, fd))
+		return REQUEST_CLOSED;
+	count = read(fd, bytes, left * REQUEST_BYTES_MIN);
 	if (count > 0)
 		return take_requests(sink, bytes, (size_t)count, now_ns) ? REQUEST_FINE : REQUEST_NONSENSE;
 	return count < 0 && (errno == EAGAIN || errno == EINTR) ? REQUEST_FINE : REQUEST_CLOSED;

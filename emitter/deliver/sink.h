@@ -23,6 +23,9 @@ struct sink_scheme {
 	bool (*accept)(int fd);
 	/* Reads requests from in_fd, when that is not fd. */
 	void (*control)(struct sink *sink, uint64_t now_ns);
+	/* Opens in_fd again, which the program has closed. Returns the new descriptor or a negative errno. NULL when the
+	 * sink has no in_fd besides fd. */
+	int (*reopen)(struct sink *sink);
 	/* Undoes open(), except that the caller closes the file descriptors. */
 	void (*close)(struct sink *sink);
 };

@@ -55,9 +55,21 @@ static void try_open(struct sink *sink, uint64_t now_ns)
 	}
 }
 
+/* It is opened for reading and writing, so that read() never reports its end while viewers come and go. */
+static int open_control(struct sink *sink)
+{
+	char path[LIMIT_PATH_BYTES + 8];
+	bool made;
+	int fd;
+
+	snprintf(path, sizeof path, "%s.ctl", sink->path);
+	fd = open_one(sink, path, O_RDWR, &made);
+	sink->made_path |= fd >= 0 && made;
+	return fd;
+}
+
 static int open_fifo(struct sink *sink, const char *rest)
 {
-	char control_path[LIMIT_PATH_BYTES + 8];
 	bool made;
 	int fd, err = sink_address(sink, rest, NULL);
 
@@ -66,9 +78,7 @@ static int open_fifo(struct sink *sink, const char *rest)
 	fd = open_one(sink, sink->path, O_WRONLY, &made);
 	if (fd < 0 && fd != -ENXIO)
 		return fd;
-	snprintf(control_path, sizeof control_path, "%s.ctl", sink->path);
-	/* It is opened for reading and writing, so that read() never reports its end while viewers come and go. */
-	sink->in_fd = open_one(sink, control_path, O_RDWR, &sink->made_path);
+	sink->in_fd = open_control(sink);
 	if (sink->in_fd < 0)
 		sink->in_fd = -1;
 	sink->may_control = sink->in_fd >= 0;
@@ -98,5 +108,5 @@ static void close_fifo(struct sink *sink)
 
 const struct sink_scheme sink_fifo = {
 	.name = "fifo", .help = "fifo:PATH", .open = open_fifo, .retry = try_open, .control = control,
-	.close = close_fifo,
+	.reopen = open_control, .close = close_fifo,
 };

@@ -1,10 +1,11 @@
 #include "emitter/deliver/sink_state.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "emitter/core/error.h"
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"
 #include "emitter/deliver/lease.h"
@@ -55,14 +56,20 @@ static void happens(struct sink *sink, enum change change)
 	set_state(sink, next);
 }
 
-void sink_connects(struct sink *sink) { happens(sink, CONNECTS); }
 void sink_greeted(struct sink *sink) { happens(sink, GREETED); }
 void sink_leaves(struct sink *sink) { happens(sink, LEAVES); }
 void sink_said_bye(struct sink *sink) { happens(sink, SAID_BYE); }
 
+void sink_connects(struct sink *sink)
+{
+	sink->file = descriptor_file(sink->fd);
+	happens(sink, CONNECTS);
+}
+
 void sink_ready(struct sink *sink)
 {
 	assert(sink->fd >= 0);
+	sink->file = descriptor_file(sink->fd);
 	sink->retry_pause_ns = 0;
 	happens(sink, READY);
 }
@@ -70,6 +77,8 @@ void sink_ready(struct sink *sink)
 void sink_opened(struct sink *sink, enum sink_state state)
 {
 	assert(sink_state(sink) == SINK_OPENING);
+	sink->file = descriptor_file(sink->fd);
+	sink->in_file = descriptor_file(sink->in_fd);
 	set_state(sink, state);
 }
 
@@ -107,11 +116,12 @@ struct sink *sink_new(int parent)
 	return NULL;
 }
 
-static void close_fd(int *fd)
+static void close_fds(struct sink *sink)
 {
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	if (sink->in_fd != sink->fd)
+		descriptor_close(&sink->in_fd, sink->in_file);
+	sink->in_fd = -1;
+	descriptor_close(&sink->fd, sink->file);
 }
 
 void sink_watch(struct sink *sink, unsigned what, bool on)
@@ -147,7 +157,7 @@ void sink_gone(struct sink *sink, uint64_t now_ns)
 	lock_release();
 	if (sink->in_fd == sink->fd)
 		sink->in_fd = -1;
-	close_fd(&sink->fd);
+	descriptor_close(&sink->fd, sink->file);
 	if (sink->decoder)
 		decoder_reset(sink->decoder);
 	sink_retry_later(sink, now_ns);
@@ -161,9 +171,7 @@ void sink_free(struct sink *sink)
 	unwatch(sink);
 	if (sink->scheme && sink->scheme->close)
 		sink->scheme->close(sink);
-	if (sink->in_fd != sink->fd)
-		close_fd(&sink->in_fd);
-	close_fd(&sink->fd);
+	close_fds(sink);
 	memory_unmap(sink->decoder, decoder_bytes());
 	memory_unmap(sink->queue, SINK_QUEUE_ROOM * sizeof *sink->queue);
 	sink_close_by(sink, 0);
@@ -177,14 +185,52 @@ void sinks_forget(void)
 
 		if (sink_state(sink) == SINK_FREE)
 			continue;
-		if (sink->in_fd != sink->fd)
-			close_fd(&sink->in_fd);
-		close_fd(&sink->fd);
+		close_fds(sink);
 		unwatch(sink);
 		memory_unmap(sink->queue, SINK_QUEUE_ROOM * sizeof *sink->queue);
 		memory_unmap(sink->decoder, decoder_bytes());
 		set_state(sink, SINK_FREE);
 	}
+}
+
+/* ---- descriptors that the program has closed ---- */
+
+bool sink_has(const struct sink *sink, int fd)
+{
+	return descriptor_is(fd, fd == sink->fd ? sink->file : sink->in_file);
+}
+
+static void tell_closed(const struct sink *sink, int fd)
+{
+	lock_take();
+	error_set("the program has closed file descriptor %d of the sink %s", fd, sink->path[0] ? sink->path : sink->who);
+	lock_release();
+}
+
+static void reopen(struct sink *sink, uint64_t now_ns)
+{
+	int fd = descriptor_may_open() ? sink->scheme->reopen(sink) : -EAGAIN;
+
+	sink->reopen_ns = fd < 0 ? now_ns + 200000000 : 0;
+	if (fd < 0)
+		return;
+	sink->in_fd = fd;
+	sink->in_file = descriptor_file(fd);
+}
+
+void sink_keep(struct sink *sink, uint64_t now_ns)
+{
+	if (sink->in_fd >= 0 && sink->in_fd != sink->fd && !sink_has(sink, sink->in_fd)) {
+		tell_closed(sink, sink->in_fd);
+		sink->in_fd = -1;
+		sink->reopen_ns = now_ns;
+	}
+	if (sink->fd >= 0 && !sink_has(sink, sink->fd)) {
+		tell_closed(sink, sink->fd);
+		sink_gone(sink, now_ns);
+	}
+	if (sink->reopen_ns && now_ns >= sink->reopen_ns && !sink_is_leaving(sink))
+		reopen(sink, now_ns);
 }
 
 /* ---- blocks ---- */
@@ -206,7 +252,7 @@ void sink_write(struct sink *sink, uint64_t now_ns)
 {
 	if (sink->is_regular && sink->retry_ns > now_ns)
 		return;
-	switch (queue_write(sink)) {
+	switch (sink->queue_count == 0 ? QUEUE_FINE : sink_has(sink, sink->fd) ? queue_write(sink) : QUEUE_BROKEN) {
 	case QUEUE_FINE:
 		break;
 	case QUEUE_BROKEN:

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emitter/core/descriptor.h"
 #include "emitter/deliver/pool.h"
 #include "protocol/decode.h"
 #include "protocol/limits.h"
@@ -48,6 +49,8 @@ struct sink {
 	const char *why;             /* why open() failed, in words; NULL when the errno says it */
 	int fd;                      /* blocks go here; -1 without a reader */
 	int in_fd;                   /* connections or requests come here; may be fd; -1 when there are none */
+	struct file_id file, in_file;        /* what fd and in_fd were opened for; in_file counts if in_fd is not fd */
+	uint64_t reopen_ns;          /* the program has closed in_fd, which is opened again then; or 0 */
 	bool is_regular;             /* a regular file: a recording */
 	bool may_control;            /* its viewer may change levels and settings */
 	bool made_path;              /* the file at its path is removed when it is closed */
@@ -124,6 +127,11 @@ void sink_retry_later(struct sink *sink, uint64_t now_ns);
 /* Called when the reader is gone: drops and counts what is queued, and ends the leases. The sink of a viewer ends,
  * others wait and try again. Call without the lock. */
 void sink_gone(struct sink *sink, uint64_t now_ns);
+/* Returns whether fd, which is sink->fd or sink->in_fd, still is what the sink has opened. */
+bool sink_has(const struct sink *sink, int fd);
+/* Notices when the program has closed a descriptor of the sink, and opens in_fd again; a reader is gone with its
+ * descriptor. Call before each wait, without the lock. */
+void sink_keep(struct sink *sink, uint64_t now_ns);
 /* Called when the sink is greeted. */
 void sink_greeted(struct sink *sink);
 /* From now on the sink gets nothing new. */

@@ -76,19 +76,12 @@ static bool is_loopback(const union address *address)
 	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
 }
 
-static int parse_all(struct sink *sink, const char *rest, union address *address, socklen_t *length, bool *control)
-{
-	int err = sink_address(sink, rest, control);
-
-	return err < 0 ? err : parse(sink, address, length);
-}
-
-static int open_tcp(struct sink *sink, const char *rest)
+/* Returns a socket that listens at the sink's address, or a negative errno. */
+static int listen_tcp(struct sink *sink)
 {
 	union address address;
 	socklen_t length;
-	bool control;
-	int fd, err = parse_all(sink, rest, &address, &length, &control);
+	int fd, err = parse(sink, &address, &length);
 
 	if (err < 0)
 		return err;
@@ -105,12 +98,27 @@ static int open_tcp(struct sink *sink, const char *rest)
 		close(fd);
 		return err;
 	}
+	return fd;
+}
+
+static int open_tcp(struct sink *sink, const char *rest)
+{
+	bool control;
+	int fd, err = sink_address(sink, rest, &control);
+
+	if (err < 0)
+		return err;
+	fd = listen_tcp(sink);
+	if (fd < 0)
+		return fd;
 	sink->in_fd = fd;
 	sink->may_control = control;
 	return SINK_LISTENING;
 }
 
-const struct sink_scheme sink_tcp = { .name = "tcp", .help = "tcp:HOST:PORT", .open = open_tcp, .accept = prepare };
+const struct sink_scheme sink_tcp = {
+	.name = "tcp", .help = "tcp:HOST:PORT", .open = open_tcp, .accept = prepare, .reopen = listen_tcp,
+};
 
 /* ---- connecting ---- */
 
@@ -156,8 +164,10 @@ static int open_connect(struct sink *sink, const char *rest)
 	union address address;
 	socklen_t length;
 	bool control;
-	int err = parse_all(sink, rest, &address, &length, &control);
+	int err = sink_address(sink, rest, &control);
 
+	if (err == 0)
+		err = parse(sink, &address, &length);
 	if (err < 0)
 		return err;
 	if (control && !is_loopback(&address)) {

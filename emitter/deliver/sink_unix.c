@@ -17,13 +17,18 @@ static bool peer_is_trusted(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == geteuid() || peer.uid == 0);
 }
 
+static int listen_unix(struct sink *sink)
+{
+	return unix_listen(sink->path);
+}
+
 static int open_unix(struct sink *sink, const char *rest)
 {
 	int fd, err = sink_address(sink, rest, NULL);
 
 	if (err < 0)
 		return err;
-	fd = unix_listen(sink->path);
+	fd = listen_unix(sink);
 	if (fd < 0)
 		return fd == -EBUSY ? -EADDRINUSE : fd;
 	sink->in_fd = fd;
@@ -38,5 +43,6 @@ static void close_unix(struct sink *sink)
 }
 
 const struct sink_scheme sink_unix = {
-	.name = "unix", .help = "unix:PATH", .open = open_unix, .accept = peer_is_trusted, .close = close_unix,
+	.name = "unix", .help = "unix:PATH", .open = open_unix, .accept = peer_is_trusted, .reopen = listen_unix,
+	.close = close_unix,
 };
