@@ -966,8 +966,8 @@ static int child_reuses_descriptors(const char *arg)
 	say("closed");
 	wait_for_a_byte();
 	emit(1);
-	CHECK(strstr(telem_error(), "the program has closed file descriptor"));
 	telem_stop();
+	CHECK(strstr(telem_error(), "the program has closed file descriptor"));
 	for (int i = 0; i < FILES; i++)
 		CHECK(lseek(files[i], 0, SEEK_END) == 0);
 	for (int i = 0; i < 2 * PAIRS; i++)
