@@ -29,6 +29,11 @@ uint64_t clock_read_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+}
+
 uint64_t clock_ns(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC);

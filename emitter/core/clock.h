@@ -16,6 +16,7 @@ void clock_renew(void);
 uint64_t clock_ticks(void);
 /* Nanoseconds of a clock of the kernel; 0 when it cannot be read. */
 uint64_t clock_read_ns(clockid_t clock);
+struct timespec clock_timespec(uint64_t ns);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t clock_ns(void);
 uint64_t clock_real_ns(void);

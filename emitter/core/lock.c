@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emitter/core/clock.h"
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t flushed;
 
@@ -137,7 +139,7 @@ void lock_wait_flushed(void)
 
 int lock_wait_flushed_until(uint64_t end_ns)
 {
-	struct timespec end = { (time_t)(end_ns / 1000000000u), (long)(end_ns % 1000000000u) };
+	struct timespec end = clock_timespec(end_ns);
 	int err;
 
 	holds_lock = false;

@@ -68,11 +68,6 @@ static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
 /* How long the flusher waits when nothing can wake it, or when ppoll() fails. */
 #define BLIND_WAIT_NS 100000000u
 
-static struct timespec timespec_of(uint64_t ns)
-{
-	return (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-}
-
 void poll_wait(uint64_t until_ns)
 {
 	uint64_t now_ns = clock_ns(), left;
@@ -97,10 +92,10 @@ void poll_wait(uint64_t until_ns)
 		until_ns = wake_fd() >= 0 ? now_ns : now_ns + BLIND_WAIT_NS;
 	watch(NULL, wake_fd(), POLLIN);
 	left = until_ns > now_ns ? until_ns - now_ns : 0;
-	timeout = timespec_of(left);
+	timeout = clock_timespec(left);
 	count = ppoll(watched.fds, watched.count, until_ns == UINT64_MAX ? NULL : &timeout, NULL);
 	if (count < 0 && errno != EINTR) {
-		timeout = timespec_of(left < BLIND_WAIT_NS ? left : BLIND_WAIT_NS);
+		timeout = clock_timespec(left < BLIND_WAIT_NS ? left : BLIND_WAIT_NS);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &timeout, NULL);
 	}
 	if (count <= 0)

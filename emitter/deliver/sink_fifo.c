@@ -64,7 +64,7 @@ static int open_control(struct sink *sink)
 
 	snprintf(path, sizeof path, "%s.ctl", sink->path);
 	fd = open_one(sink, path, O_RDWR, &made);
-	sink->made_path |= fd >= 0 && made;
+	sink->made_path |= made;
 	return fd;
 }
 

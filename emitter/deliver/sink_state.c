@@ -252,7 +252,11 @@ void sink_write(struct sink *sink, uint64_t now_ns)
 {
 	if (sink->is_regular && sink->retry_ns > now_ns)
 		return;
-	switch (sink->queue_count == 0 ? QUEUE_FINE : sink_has(sink, sink->fd) ? queue_write(sink) : QUEUE_BROKEN) {
+	if (sink->queue_count > 0 && !sink_has(sink, sink->fd)) {
+		sink_gone(sink, now_ns);
+		return;
+	}
+	switch (queue_write(sink)) {
 	case QUEUE_FINE:
 		break;
 	case QUEUE_BROKEN:
