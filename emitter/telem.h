@@ -97,6 +97,7 @@ extern "C" {
  *	all=off|sum|all         sets the own level of every class
  *	flush=TIME              as telem_set_flush_interval()
  *	ring=BYTES              as telem_set_ring_bytes()
+ *	samples=N               places for sampled allocations (see telem_allocation): 1K to 256K
  *	policy=drop|overwrite|block[:TIME]   as telem_set_policy(); block waits 10 ms by default
  *	name=TEXT               the program's name
  *	dump=DIR                as telem_dump_directory()
@@ -274,6 +275,30 @@ enum telem_severity { TELEM_DEBUG = 0, TELEM_INFO = 1, TELEM_WARN = 2, TELEM_ERR
 #define telem_malloc_sized(type, bytes) TELEM_HEAP_MALLOC_SIZED_(type, bytes)
 #define telem_free_sized(type, pointer, bytes) TELEM_HEAP_FREE_SIZED_(type, pointer, bytes)
 
+/* Tell that `old` has become `now`, as after a realloc() of one's own; both may be the same address, or
+ * NULL. By then another thread may have been given the old address, which makes an estimate wrong by
+ * one sample; who can, tells the free before and the allocation after. */
+#define TELEM_REALLOC(type, old, old_bytes, now, now_bytes) TELEM_REALLOC_(#type, old, old_bytes, now, now_bytes)
+
+/* For an allocator that does not know the type of what it frees, as most that serve a whole program:
+ *
+ *	memory = malloc(n);
+ *	telem_heap_alloc(TELEM_TYPE(request), memory, n);
+ *	...
+ *	telem_heap_free(memory, n);
+ *	free(memory);
+ *
+ * Allocations are counted by type, frees only all together. So the total of what lives is exact, and
+ * what lives of each type is estimated from samples, as what a task holds is. `site` is a
+ * TELEM_TYPE(), which may stand in a variable; TELEM_TYPE(x) and TELEM_ALLOC(x, ...) are two types. A
+ * NULL address is nothing. Each costs about 1.5 ns at level sum. */
+#define TELEM_TYPE(type) TELEM_TYPE_(#type)
+TELEM_INLINE_ void telem_heap_alloc(struct telem_site *site, const void *address, uint64_t bytes);
+TELEM_INLINE_ void telem_heap_free(const void *address, uint64_t bytes);
+/* As TELEM_REALLOC. */
+TELEM_INLINE_ void telem_heap_realloc(struct telem_site *site, const void *old, uint64_t old_bytes, const void *now,
+				      uint64_t now_bytes);
+
 /* Make and free one object of a type, or an array of `count`. Objects are value-initialised (in C:
  * zeroed) and count with their size. In C they are NULL when there is no memory; in C++ new throws.
  * A NULL pointer is deleted as nothing. A C++ program that includes telem_new.h counts them as
@@ -284,16 +309,20 @@ enum telem_severity { TELEM_DEBUG = 0, TELEM_INFO = 1, TELEM_WARN = 2, TELEM_ERR
 #define TELEM_DELETE_ARRAY(type, pointer, count) TELEM_DELETE_ARRAY_(type, pointer, count)
 
 /* TELEM_ALLOC_TAG("parser"); is a declaration. What this thread allocates and frees from here to
- * the end of the enclosing block counts under the tag as well, so the tag shows what the block left
- * behind. The innermost tag counts. Costs 3 ns more for each allocation and free. longjmp() must
- * not leave the block. */
+ * the end of the enclosing block counts under the tag as well. What was allocated there and lives is
+ * estimated from samples, whoever frees it. The innermost tag counts. Costs 3 ns more for each
+ * allocation and free. longjmp() must not leave the block. */
 #define TELEM_ALLOC_TAG(name) TELEM_ALLOC_TAG_(name)
 
-/* A sampled allocation. Of all allocations whose address is known (TELEM_ALLOC_AT, telem_malloc(),
- * TELEM_NEW and their relatives) about one in 64 is followed until it is freed, at most 1,024 at a
- * time. The distance from one sample to the next is drawn at random, so that a pattern in the
- * program cannot keep in step with it. Sampled allocations give class mem a latency "TYPE
- * lifetime". A sample older than a minute whose place another needs counts as ended there and then. */
+/* A sampled allocation. Who holds the memory, by task and by tag, is estimated from samples: an
+ * allocation is freed anywhere, so counts in one task cannot tell. Each byte that is allocated with
+ * a known address (TELEM_ALLOC_AT, telem_malloc(), TELEM_NEW and their relatives) has the same
+ * chance of being drawn, at first one in 1,024, and an allocation with a drawn byte is followed until
+ * it is freed. So large allocations are nearly always sampled, and each sample is weighted with the
+ * inverse of its chance, which leaves no bias. The chance is halved when more than half of the places
+ * for samples are taken (65,536; TELEM="samples=4K" to 256K, a power of two, holds for the first
+ * start), and while more than 20,000 a second are drawn. Sampled allocations also give class mem a
+ * latency "TYPE lifetime". */
 struct telem_allocation {
 	const char *type;          /* never freed */
 	const void *address;

@@ -86,7 +86,7 @@ struct telem_thread_ {
 	int64_t heap_step;         /* heap_moved is added to that figure when it reaches this; 0: at each call */
 	uint64_t alloc_count;
 	struct telem_site *tag;    /* the innermost TELEM_ALLOC_TAG, or NULL */
-	uint32_t unsampled;        /* allocations to come before the next sampled one */
+	int64_t unsampled;         /* bytes to be allocated before the next one that is sampled */
 };
 
 /* One module (the program or a shared object) with its classes and sites. Each of its source files
@@ -124,8 +124,8 @@ void telem_mark_slow_(struct telem_site *site, uint64_t key);
 void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add);
 void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free);
 void telem_heap_slow_(int64_t bytes, bool is_free);
-void telem_sampled_(struct telem_site *site, const void *address, uint64_t bytes);
-void telem_sample_ends_(const struct telem_site *site, const void *address);
+void telem_birth_(struct telem_site *site, const void *address, uint64_t bytes);
+void telem_death_(const struct telem_site *site, const void *address);
 struct telem_cell *telem_cell_make_(struct telem_site *site);
 void telem_stream_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
 void telem_stream_coarse_(struct telem_site *site, struct telem_cell *cell, uint64_t value);
@@ -142,11 +142,13 @@ uint64_t telem_clock_read_(void);
 
 extern __thread struct telem_thread_ telem_thread_ __attribute__((tls_model("initial-exec")));
 extern uint32_t telem_clock_is_tsc_;
-/* The addresses of the sampled allocations that are live. An address hashes to one place, so a free
+/* How many sampled allocations are live whose address hashes to this counter. Mostly none, so a free
  * knows from one load that its allocation was not sampled. */
-#define TELEM_SAMPLES_ 1024u
-extern uint64_t telem_samples_[TELEM_SAMPLES_];
-#define TELEM_SAMPLE_PLACE_(address) ((uint64_t)(uintptr_t)(address) * 0x9e3779b97f4a7c15u >> 54)
+#define TELEM_SAMPLED_ROOM_ 131072u
+extern uint8_t telem_sampled_[TELEM_SAMPLED_ROOM_];
+#define TELEM_SAMPLED_AT_(address) ((uint64_t)(uintptr_t)(address) * 0x9e3779b97f4a7c15u >> 47)
+/* Counts the frees of memory whose type the allocator does not know. */
+extern struct telem_site telem_freed_;
 extern struct telem_class telem_class_mem, telem_class_gc, telem_class_task, telem_class_frame, telem_class_log,
 	telem_class_telem;
 #pragma GCC visibility pop
@@ -263,20 +265,19 @@ TELEM_INLINE_ void telem_heap_(int64_t bytes, bool is_free)
 		telem_heap_slow_(bytes, is_free);
 }
 
-/* Samples an allocation whose address is known, if it is its turn. */
+/* Samples an allocation whose address is known, if one of its bytes is to be sampled. */
 TELEM_INLINE_ void telem_born_(struct telem_site *site, const void *address, uint64_t bytes)
 {
-	if (TELEM_UNLIKELY_(telem_thread_.unsampled-- == 0))
-		telem_sampled_(site, address, bytes);
+	telem_add_((uint64_t *)&telem_thread_.unsampled, (uint64_t)0 - bytes);
+	if (TELEM_UNLIKELY_(telem_thread_.unsampled < 0))
+		telem_birth_(site, address, bytes);
 }
 
 /* Ends the sample of an allocation, if it was sampled; site NULL: whatever its type. */
 TELEM_INLINE_ void telem_died_(const struct telem_site *site, const void *address)
 {
-	const uint64_t *place = &telem_samples_[TELEM_SAMPLE_PLACE_(address)];
-
-	if (TELEM_UNLIKELY_(__atomic_load_n(place, __ATOMIC_RELAXED) == (uint64_t)(uintptr_t)address))
-		telem_sample_ends_(site, address);
+	if (TELEM_UNLIKELY_(__atomic_load_n(&telem_sampled_[TELEM_SAMPLED_AT_(address)], __ATOMIC_RELAXED)))
+		telem_death_(site, address);
 }
 
 struct telem_tag_ { struct telem_site *before; };
@@ -324,6 +325,31 @@ TELEM_INLINE_ void telem_free_(struct telem_site *site, uint8_t level, uint64_t 
 		telem_stream_free_(site, cell, bytes);
 	else
 		telem_add_(&cell->free_count, 1);
+}
+
+TELEM_INLINE_ void telem_heap_alloc(struct telem_site *site, const void *address, uint64_t bytes)
+{
+	uint8_t level = telem_level_(site);
+
+	if (TELEM_UNLIKELY_(level) && address) {
+		telem_alloc_(site, level, bytes);
+		telem_born_(site, address, bytes);
+	}
+}
+TELEM_INLINE_ void telem_heap_free(const void *address, uint64_t bytes)
+{
+	uint8_t level = telem_level_(&telem_freed_);
+
+	if (TELEM_UNLIKELY_(level) && address) {
+		telem_free_(&telem_freed_, level, bytes);
+		telem_died_(NULL, address);
+	}
+}
+TELEM_INLINE_ void telem_heap_realloc(struct telem_site *site, const void *old, uint64_t old_bytes, const void *now,
+				      uint64_t now_bytes)
+{
+	telem_heap_free(old, old_bytes);
+	telem_heap_alloc(site, now, now_bytes);
 }
 
 /* Returns whether the span that begins now is not timed, but only counted. Handlers are called for every
@@ -503,6 +529,18 @@ extern "C" {
 	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, type,                               \
 		     telem_free_(telem_site_, telem_lvl_, (uint64_t)(bytes));                    \
 		     telem_died_(telem_site_, (address)))
+#define TELEM_REALLOC_(type, old, old_bytes, now, now_bytes)                                     \
+	TELEM_IF_ON_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 0, type,                               \
+		     const void *telem_old_ = (old), *telem_now_ = (now);                        \
+		     if (telem_old_) {                                                           \
+			     telem_free_(telem_site_, telem_lvl_, (uint64_t)(old_bytes));        \
+			     telem_died_(NULL, telem_old_);                                      \
+		     }                                                                           \
+		     if (telem_now_) {                                                           \
+			     telem_alloc_(telem_site_, telem_lvl_, (uint64_t)(now_bytes));       \
+			     telem_born_(telem_site_, telem_now_, (uint64_t)(now_bytes));        \
+		     })
+#define TELEM_TYPE_(type) TELEM_SITE_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 1, type)
 #define TELEM_ALLOC_TAG_(name)                                                                   \
 	struct telem_tag_ TELEM_CAT_(telem_tag_, __LINE__) __attribute__((cleanup(telem_tag_end_), unused)) = \
 		telem_tag_begin_(TELEM_SITE_(mem, TELEM_KIND_TAG_, TELEM_BYTES, 0, name))
@@ -595,6 +633,13 @@ int telem_unused_(const char *format, ...);
 #define TELEM_ALLOC_AT_(type, address, bytes) ((void)(address), (void)sizeof(bytes))
 #define TELEM_FREE_AT_(type, address, bytes) ((void)(address), (void)sizeof(bytes))
 #define telem_died_(site, address) ((void)(address))
+#define TELEM_REALLOC_(type, old, old_bytes, now, now_bytes)                                     \
+	((void)(old), (void)(now), (void)sizeof(old_bytes), (void)sizeof(now_bytes))
+#define TELEM_TYPE_(type) ((struct telem_site *)0)
+#define telem_heap_alloc(site, address, bytes) ((void)(site), (void)(address), (void)sizeof(bytes))
+#define telem_heap_free(address, bytes) ((void)(address), (void)sizeof(bytes))
+#define telem_heap_realloc(site, old, old_bytes, now, now_bytes)                                 \
+	((void)(site), (void)(old), (void)(now), (void)sizeof(old_bytes), (void)sizeof(now_bytes))
 #define TELEM_ALLOC_TAG_(name) typedef int TELEM_CAT_(telem_here_, __LINE__) __attribute__((unused))
 #define telem_alloc_hook(function, arg) __extension__({ if (0) { (void)(function); (void)(arg); } 0; })
 #define telem_allocations(task, out, room) __extension__({ if (0) (void)(out); 0u; })

@@ -67,6 +67,14 @@
 #define LIMIT_HANDLER_DEPTH 8
 /* Latencies that have begun by key and not ended yet. Each takes 24 bytes: 768 KiB in all. */
 #define LIMIT_OPEN_LATENCIES 32768u
+/* Sampled allocations that the table has room for; it is kept at most half full. Each takes 48 bytes: 3 MiB by default,
+ * which are used as samples come. More samples make estimates finer, by the square root; more than the greatest number
+ * would make most frees search the table. */
+#define LIMIT_SAMPLES_MIN (1u << 10)
+#define LIMIT_SAMPLES_DEFAULT (64u << 10)
+#define LIMIT_SAMPLES_MAX (256u << 10)
+/* Combinations of type, task and tag for which a tick tells what they hold: 30 KB. Further ones are told by type only. */
+#define LIMIT_HOLDERS 1024u
 /* Time after which a latency that has not ended is given up and its place is free again. Below 1 ms
  * real latencies would be lost; above 1 h the table would fill with latencies that never end. */
 #define LIMIT_LATENCY_EXPIRY_NS_MIN 1000000ull

@@ -20,6 +20,13 @@ enum site_kind {
 };
 /* The detail of a span: it is a pause of a garbage collector, or a frame. */
 enum { SPAN_IS_PAUSE = 1, SPAN_IS_FRAME = 2 };
+/* The detail of an allocation type: its frees are not told by type, but all of them together by a type of the other
+ * detail, which has no allocations. */
+enum { ALLOC_IS_FREED_ELSEWHERE = 1, ALLOC_IS_FREES = 2 };
+/* The detail of a latency: it is how long the allocations of a type lived, estimated from those that were sampled. */
+enum { LATENCY_IS_LIFETIME = 1 };
+/* Numbers in a row of HELD, and in one of HOLDERS. */
+enum { HELD_NUMBERS = 7, HOLDER_NUMBERS = 6 };
 /* In LIMIT: this part of the limit stays as it is. */
 #define LIMIT_AS_IT_IS UINT64_MAX
 /* In WATCH: which use of frames a viewer starts or ends. */

@@ -1,4 +1,5 @@
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,21 +145,33 @@ static void tags_are_told_beside_the_types_and_not_as_counters(void **state)
 	(void)state;
 	values(NODE, 4, 1002, 1, 200);
 	values(PARSE, 2, 500, 2, 600);
+	TELL(HOLDERS, holders, .mean_bytes = 1024,
+	     .rows = NUMBERS(n(NODE), n(0), n(PARSE), n(200), n(1), n(40), n(NODE), n(0), n(0), n(602), n(2), n(30)));
 	snapshot(2);
 	memory = member(written(), "memory");
+	assert_int_equal(integer(memory, "live_bytes"), 802);
+	assert_int_equal(integer(memory, "sampled_one_byte_in"), 1024);
+	assert_int_equal(integer(memory, "unsampled_bytes"), 0);
+	assert_int_equal(json_array_size(member(memory, "holders")), 2);
 	type = first(member(memory, "types"));
 	tag = first(member(memory, "tags"));
 	assert_int_equal(json_array_size(member(memory, "types")), 1);
 	assert_int_equal(json_array_size(member(memory, "tags")), 1);
-	assert_true(json_real_value(member(type, "average_bytes")) == 250.5);
+	assert_int_equal(integer(type, "live_bytes"), 802);
+	assert_int_equal(integer(type, "live_count"), 3);
+	assert_false(json_boolean_value(member(type, "live_is_estimate")));
+	assert_true(fabs(json_real_value(member(type, "average_bytes")) - 802.0 / 3) < 1e-6);
 	assert_string_equal(json_string_value(member(tag, "name")), "parse");
-	assert_int_equal(integer(tag, "left_bytes"), -100);
-	assert_int_equal(integer(tag, "left_count"), 0);
+	assert_int_equal(integer(tag, "live_bytes"), 200);
+	assert_int_equal(integer(tag, "live_count"), 1);
+	assert_true(json_boolean_value(member(tag, "live_is_estimate")));
+	/* The root of (602/802)^2 40^2 + (200/802)^2 30^2. */
+	assert_int_equal(integer(tag, "live_deviation_bytes"), 31);
 	assert_int_equal(integer(tag, "allocated_bytes"), 500);
 	assert_int_equal(integer(tag, "allocations"), 2);
 	assert_int_equal(integer(tag, "freed_bytes"), 600);
 	assert_int_equal(integer(tag, "frees"), 2);
-	assert_true(json_real_value(member(tag, "average_bytes")) == 250);
+	assert_true(json_real_value(member(tag, "average_bytes")) == 200);
 	assert_true(json_real_value(member(tag, "allocations_per_s")) == 2);
 	assert_true(json_real_value(member(tag, "alloc_bytes_per_s")) == 500);
 	assert_true(json_real_value(member(tag, "free_bytes_per_s")) == 600);

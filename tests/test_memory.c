@@ -1,5 +1,6 @@
 /* test_memory.c -- allocations by type: objects, tags, samples that are followed to their end. */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,9 @@
 #include "tests/support/beside.h"
 
 struct node { int x[8]; };
-struct leaf { char c; };
+struct leaf { char c[16]; };
+
+enum { LEAF_BYTES = sizeof(struct leaf) };
 
 static int memory_setup(void **state)
 {
@@ -134,13 +137,33 @@ static void a_tag_of_a_class_that_is_off_costs_and_counts_nothing(void **state)
 
 enum { MANY = 20000 };
 
+/* How many of MANY allocations of so many bytes are sampled, when one byte in mean is. Both bounds are six standard
+ * deviations away. */
+static void assert_sampled(uint64_t count, uint64_t bytes, uint64_t mean)
+{
+	double p = -expm1(-(double)bytes / (double)mean), wanted = MANY * p, spread = 6 * sqrt(MANY * p * (1 - p)) + 1;
+
+	if ((double)count < wanted - spread || (double)count > wanted + spread)
+		fail_msg("%d samples, not %.0f +- %.0f", (int)count, wanted, spread);
+}
+
+/* One byte in so many is sampled now, by the latest tick. */
+static uint64_t mean_now(void)
+{
+	hear(reader);
+	return reader->mean_bytes;
+}
+
 static void some_allocations_are_followed_and_give_lifetimes(void **state)
 {
 	static void *blocks[200];
 	const struct reader_site *lifetime;
+	uint64_t mean;
+	double spread;
 
 	(void)state;
 	reader = attach_viewer();
+	mean = mean_now();
 	for (int round = 0; round < MANY / 200; round++) {
 		for (int i = 0; i < 200; i++)
 			blocks[i] = TELEM_NEW(struct node);
@@ -151,9 +174,11 @@ static void some_allocations_are_followed_and_give_lifetimes(void **state)
 	lifetime = site("mem.struct node lifetime");
 	assert_int_equal(lifetime->kind, SITE_LATENCY);
 	assert_int_equal(lifetime->unit, UNIT_TIME);
-	assert_int_equal(lifetime->every, 64);
-	/* About 1 in 64 is sampled, and some of these find no place. */
-	assert_in_range(lifetime->count, MANY / 64 / 3, MANY / 64 * 2);
+	assert_int_equal(lifetime->detail, LATENCY_IS_LIFETIME);
+	/* Each sample counts for the allocations that it stands for, so the count is about that of all. */
+	spread = 6 * sqrt((double)MANY * (double)mean / sizeof(struct node));
+	assert_in_range(lifetime->count, MANY - spread, MANY + spread);
+	assert_int_equal(lifetime->bucket_total, lifetime->count);
 	assert_true(lifetime->sum > 0 && lifetime->max < 3600 * S);
 	assert_int_equal(telem_allocations(0, NULL, 0), 0);
 }
@@ -219,36 +244,36 @@ static void an_allocator_may_tell_of_itself_with_its_lock_held(void **state)
 
 static void an_end_that_was_not_told_is_of_no_other(void **state)
 {
-	static struct telem_allocation infos[1024];
+	static struct telem_allocation infos[MANY];
 	static char places[MANY];
 	struct heard heard = { 0, 0, 0 };
 
 	(void)state;
 	for (int i = 0; i < MANY; i++)
-		TELEM_ALLOC_AT(struct leaf, &places[i], 1);
-	assert_true(telem_allocations(0, infos, 1024) > 0);
+		TELEM_ALLOC_AT(struct leaf, &places[i], LEAF_BYTES);
+	assert_true(telem_allocations(0, infos, MANY) > 0);
 	assert_int_equal(telem_alloc_hook(hear_allocation, &heard), 0);
 	for (int i = 0; i < MANY; i++)           /* of another type, for which the hook would fail the test */
-		TELEM_FREE_AT(struct node, &places[i], 1);
+		TELEM_FREE_AT(struct node, &places[i], LEAF_BYTES);
 	assert_int_equal(telem_alloc_hook(NULL, NULL), 0);
 	assert_int_equal(heard.deaths, 0);
 	for (int i = 0; i < MANY; i++)
-		TELEM_ALLOC_AT(struct leaf, &places[i], 1);
+		TELEM_ALLOC_AT(struct leaf, &places[i], LEAF_BYTES);
 	telem_level_set("mem", TELEM_OFF);       /* frees are not reported from now on */
-	assert_int_equal(telem_allocations(0, infos, 1024), 0);
+	assert_int_equal(telem_allocations(0, infos, MANY), 0);
 	telem_level_set("mem", TELEM_SUM);
-	TELEM_FREE(struct leaf, 2 * MANY);
+	TELEM_FREE(struct leaf, 2 * MANY * LEAF_BYTES);
 }
 
 static void *allocate_once(void *arg)
 {
-	TELEM_ALLOC_AT(struct leaf, arg, 1);
+	TELEM_ALLOC_AT(struct leaf, arg, LEAF_BYTES);
 	return NULL;
 }
 
 static void a_thread_s_first_allocation_is_no_more_a_sample_than_others(void **state)
 {
-	static struct telem_allocation infos[1024];
+	static struct telem_allocation infos[MANY];
 	static char places[400];
 
 	(void)state;
@@ -258,49 +283,63 @@ static void a_thread_s_first_allocation_is_no_more_a_sample_than_others(void **s
 		assert_int_equal(pthread_create(&thread, NULL, allocate_once, &places[i]), 0);
 		pthread_join(thread, NULL);
 	}
-	assert_true(telem_allocations(0, infos, 1024) < 100);
-	TELEM_FREE(struct leaf, 400);
+	assert_true(telem_allocations(0, infos, MANY) < 60);
+	TELEM_FREE(struct leaf, 400 * LEAF_BYTES);
 }
 
 static void what_lives_can_be_asked_for_by_task(void **state)
 {
-	static struct telem_allocation infos[1024];
+	static struct telem_allocation infos[MANY];
 	static struct leaf *blocks[MANY];
 	int task = telem_task_new("hoarder");
 	uint32_t count, others;
+	uint64_t mean;
 
 	(void)state;
 	reader = attach_viewer();
+	mean = mean_now();
 	telem_task_enter(task);
 	for (int i = 0; i < MANY; i++)
 		blocks[i] = TELEM_NEW(struct leaf);
 	telem_task_leave();
-	count = telem_allocations(task, infos, 1024);
-	others = telem_allocations(0, infos, 1024);
-	assert_in_range(count, MANY / 64 / 3, MANY / 64 * 2);
+	count = telem_allocations(task, infos, MANY);
+	others = telem_allocations(0, infos, MANY);
+	assert_sampled(count, LEAF_BYTES, mean);
 	assert_true(others >= count);
 	for (uint32_t i = 0; i < others; i++) {
 		if (infos[i].task != task)
 			continue;
 		assert_string_equal(infos[i].type, "struct leaf");
-		assert_int_equal(infos[i].bytes, 1);
+		assert_int_equal(infos[i].bytes, LEAF_BYTES);
 		assert_false(infos[i].is_freed);
 	}
 	assert_int_equal(reader_request(reader, (struct message){ .kind = KIND_ASK_HELD,
 								  .ask_held = { 0, (uint64_t)task } }), ACK_DONE);
 	assert_int_equal(reader->held_task, task);
 	assert_int_equal(reader->held_count, count);
+	/* The same in pages. */
+	reader->held_count = reader->held_next = 0;
+	for (uint64_t before = UINT64_MAX; before != reader->held_count;) {
+		before = reader->held_count;
+		assert_int_equal(reader_request(reader, (struct message){
+			.kind = KIND_ASK_HELD, .ask_held = { 0, (uint64_t)task, reader->held_next, 100 } }), ACK_DONE);
+		assert_true(reader->held_count <= before + 100);
+	}
+	assert_int_equal(reader->held_count, count);
 	for (int i = 0; i < MANY; i++)
 		TELEM_DELETE(struct leaf, blocks[i]);
-	assert_int_equal(telem_allocations(task, infos, 1024), 0);
+	assert_int_equal(telem_allocations(task, infos, MANY), 0);
 	telem_task_end(task);
 }
 
 static void a_hook_hears_of_births_and_deaths(void **state)
 {
 	struct heard heard = { 0, 0, 0 }, other = { 0, 0, 0 };
+	uint64_t mean;
 
 	(void)state;
+	reader = attach_viewer();
+	mean = mean_now();
 	assert_int_equal(telem_alloc_hook(hear_allocation, &other), 0);
 	assert_int_equal(telem_alloc_hook(hear_allocation, &heard), 0);     /* replaces the other hook */
 	for (int i = 0; i < MANY; i++) {
@@ -309,7 +348,7 @@ static void a_hook_hears_of_births_and_deaths(void **state)
 		TELEM_DELETE(struct node, node);
 	}
 	assert_int_equal(telem_alloc_hook(NULL, NULL), 0);
-	assert_in_range(heard.births, MANY / 64 / 3, MANY / 64 * 2);
+	assert_sampled((uint64_t)heard.births, sizeof(struct node), mean);
 	assert_int_equal(heard.deaths, heard.births);
 	assert_int_equal(heard.bytes, sizeof(struct node) * 2 * (uint64_t)heard.births);
 	assert_int_equal(other.births, 0);
@@ -338,14 +377,14 @@ static void *churn(void *arg)
 /* One thread allocates and another one frees, while a third calls telem_allocations(). */
 static void samples_are_whole_whoever_frees(void **state)
 {
-	static struct telem_allocation infos[1024];
+	static struct telem_allocation infos[MANY];
 	pthread_t threads[3];
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, churn, NULL), 0);
 	for (int round = 0; round < 50; round++) {
-		uint32_t count = telem_allocations(0, infos, 1024);
+		uint32_t count = telem_allocations(0, infos, MANY);
 
 		for (uint32_t i = 0; i < count; i++)
 			assert_string_equal(infos[i].type, "struct node");

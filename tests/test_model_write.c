@@ -26,7 +26,8 @@ static enum part part_of(enum kind kind)
 {
 	switch (kind) {
 	case KIND_HELLO: case KIND_CLASS: case KIND_SITE: case KIND_TASK: case KIND_SNAPSHOT: case KIND_VALUES:
-	case KIND_BUCKETS: case KIND_BOOKS: case KIND_SINK: case KIND_LEVEL: case KIND_FRAME: case KIND_BYE:
+	case KIND_BUCKETS: case KIND_HOLDERS: case KIND_BOOKS: case KIND_SINK: case KIND_LEVEL: case KIND_FRAME:
+	case KIND_BYE:
 		return STATE;
 	case KIND_BATCH: case KIND_RECORD: case KIND_LOG:
 		return EVENT;
@@ -137,8 +138,8 @@ static void a_model_fed_by_it_equals_the_one_it_was_taken_from(void **state)
 	tell(other, NULL, &second);
 	assert_string_equal(first.text, second.text);
 	/* Figures that are computed from them are equal as well. */
-	assert_int_equal(model_totals(other)->live_bytes, model_totals(session.model)->live_bytes);
-	assert_int_equal(model_totals(other)->live_count, model_totals(session.model)->live_count);
+	assert_int_equal(model_totals(other)->live.bytes, model_totals(session.model)->live.bytes);
+	assert_int_equal(model_totals(other)->live.count, model_totals(session.model)->live.count);
 	assert_int_equal(model_time_ns(other), model_time_ns(session.model));
 	assert_true(model_is_settled(other));
 	assert_string_equal(model_class(other, STORY_NET)->set_by, "ann");

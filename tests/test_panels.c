@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "monitor/model/held.h"
 #include "monitor/screen/panels/panel.h"
 #include "monitor/screen/panels/panel_common.h"
 #include "monitor/screen/panels/panel_list.h"
@@ -235,6 +236,31 @@ static void tell_log(struct model *model, uint64_t time_ns, uint64_t severity, u
 	received[LOG]++;
 }
 
+/* What tests add to what the tasks hold: rows of HOLDERS. */
+static uint64_t more_held[8][HOLDER_NUMBERS];
+static uint32_t more_held_count;
+
+/* Each task holds what it allocated less what it freed, known to a 25th. */
+static void tell_holders(struct model *model, uint64_t tick)
+{
+	struct number numbers[TASK_END * UNTYPED * HOLDER_NUMBERS + sizeof more_held / 8];
+	uint32_t count = 0;
+
+	for (uint64_t task = DECODER; task < TASK_END; task++)
+		for (uint64_t site = FRAME; site <= UNTYPED; site++) {
+			const uint64_t *four = task_sums[task][site];
+			const uint64_t row[] = { site, task, 0, four[1] - four[3], four[0] - four[2],
+						 (four[1] - four[3]) / 25 };
+
+			for (int i = 0; four[1] > four[3] && i < HOLDER_NUMBERS; i++)
+				numbers[count++] = number_of(row[i]);
+		}
+	for (uint32_t i = 0; i < more_held_count; i++)
+		for (int j = 0; j < HOLDER_NUMBERS; j++)
+			numbers[count++] = number_of(more_held[i][j]);
+	APPLY(model, HOLDERS, holders, .tick = tick, .mean_bytes = 16 << 10, .rows = { numbers, count });
+}
+
 static void tell_tick(struct model *model, uint64_t tick)
 {
 	static const uint64_t timed[] = { QUERY, REPLY, DECODE, FLUSH, SIZE, MINOR, MAJOR };
@@ -257,6 +283,7 @@ static void tell_tick(struct model *model, uint64_t tick)
 		tell_log(model, START_NS + tick * SECOND_NS - 87000000, 2, CACHE, "evicted 4096 nodes in 18.2 ms");
 	if (tick >= 316)
 		tell_log(model, START_NS + tick * SECOND_NS - 10000000, 1, IO_0, "accept peer 10.0.0.7:5512");
+	tell_holders(model, tick);
 	tell_books(model, tick);
 	tell_snapshot(model, tick, 360 * mib);
 	carry(model, 0, 0);
@@ -610,21 +637,26 @@ static struct model *tagged(void)
 	struct number pairs[] = { number_of(histogram_index(12100000)), number_of(1000) };
 	uint64_t parse[4] = { 5000, 40 * mib, 4990, 36 * mib }, render[4] = { 100000, 900 * mib, 100000, 900 * mib };
 	uint64_t four[4] = { 1000, 1000 * 12100000ull, 12100000, 12100000 };
-	uint64_t io_0[4] = { 5, 5 * mib, 0, 0 }, io_1[4] = { 3, 3 * mib, 0, 0 };
+	static const uint64_t held[][HOLDER_NUMBERS] = {
+		{ FRAME, IO_0, 0, 5 * mib, 5, mib / 5 }, { FRAME, IO_1, 0, 3 * mib, 3, mib / 8 },
+		{ NODE, CACHE, 100, 4 * mib, 10, mib / 4 },
+	};
 
 	tell_site(model, 100, MEM, SITE_TAG, UNIT_SIZE, "parse", LEVEL_SUM);
 	tell_site(model, 101, MEM, SITE_TAG, UNIT_SIZE, "render", LEVEL_SUM);
 	tell_site(model, 102, MEM, SITE_TAG, UNIT_SIZE, "never", LEVEL_SUM);
 	APPLY(model, SITE, site, .id = 103, .class_id = MEM, .kind = SITE_LATENCY, .unit = UNIT_TIME,
-	      .name = text_of("Frame lifetime"), .level = LEVEL_SUM, .own_level = LEVEL_OWN, .every = 64);
+	      .detail = LATENCY_IS_LIFETIME, .name = text_of("Frame lifetime"), .level = LEVEL_SUM,
+	      .own_level = LEVEL_OWN);
 	tell_tick(model, 321);
 	tell_values(model, 322, TASK_ALL, 100, parse);
 	tell_values(model, 322, TASK_ALL, 101, render);
 	tell_values(model, 322, TASK_ALL, 103, four);
-	tell_values(model, 322, IO_0, FRAME, io_0);
-	tell_values(model, 322, IO_1, FRAME, io_1);
+	memcpy(more_held, held, sizeof held);
+	more_held_count = sizeof held / sizeof *held;
 	APPLY(model, BUCKETS, buckets, .tick = 322, .site = 103, .pairs = { pairs, 2 });
 	tell_tick(model, 322);
+	more_held_count = 0;
 	return model;
 }
 
@@ -763,7 +795,7 @@ static void nothing_declared_says_so(void **state)
 static void declared_but_never_entered_is_listed(void **state)
 {
 	(void)state;
-	check_shows(&panel_latency, quiet, 80, 20, "9 spans declared, none entered since 10:36:47.");
+	check_shows(&panel_latency, quiet, 80, 20, "8 spans declared, none entered since 10:36:47.");
 	check_shows(&panel_latency, quiet, 80, 20, "compact");
 	check_shows(&panel_memory, quiet, 80, 20, "4 allocation types declared, none used since");
 	view.tab = 1;
@@ -838,7 +870,7 @@ static void a_filter_that_hides_all_says_so(void **state)
 {
 	(void)state;
 	snprintf(view.filter, sizeof view.filter, "sqx");
-	check_shows(&panel_latency, busy, 80, 20, "0 of 9 spans match \"sqx\". Esc clears the filter.");
+	check_shows(&panel_latency, busy, 80, 20, "0 of 8 spans match \"sqx\". Esc clears the filter.");
 	check_shows(&panel_classes, busy, 80, 20, "0 of 6 classes match \"sqx\".");
 	assert_true(press(&panel_latency, busy, KEYCODE_ESCAPE));
 	assert_string_equal(view.filter, "");
@@ -855,17 +887,26 @@ static void no_data_is_a_dash_and_zero_is_zero(void **state)
 	check_shows(&panel_latency, busy, 80, 20, "0 /s       –       –       –       –");
 }
 
-static void sizes_are_bytes_and_below_times(void **state)
+static void sizes_and_lifetimes_are_no_latencies(void **state)
 {
-	char *text = picture(&panel_latency, busy, 80, 20, GLYPHS_BLOCKS), *size, *flush;
+	struct model *model = model_copy(busy);
 
 	(void)state;
-	size = strstr(text, "reply size");
-	flush = strstr(text, "flush");
-	assert_non_null(size);
-	assert_true(flush < size);
-	assert_non_null(strstr(size, "KiB"));
-	free(text);
+	APPLY(model, SITE, site, .id = 103, .class_id = MEM, .kind = SITE_LATENCY, .unit = UNIT_TIME,
+	      .detail = LATENCY_IS_LIFETIME, .name = text_of("Frame lifetime"), .level = LEVEL_SUM,
+	      .own_level = LEVEL_OWN);
+	check_shows(&panel_latency, model, 80, 20, "[latency] value  lifetime");
+	check_shows(&panel_latency, model, 80, 20, "flush");
+	check_shows_not(&panel_latency, model, 80, 20, "reply size");
+	check_shows_not(&panel_latency, model, 80, 20, "Frame lifetime");
+	assert_true(panel_press(&panel_latency, model, &view, 'v'));
+	check_shows(&panel_latency, model, 80, 20, " latency [value] lifetime");
+	check_shows(&panel_latency, model, 80, 20, "reply size      30.0 /s 11.4 KiB");
+	check_shows_not(&panel_latency, model, 80, 20, "flush");
+	assert_true(panel_press(&panel_latency, model, &view, 'v'));
+	check_shows(&panel_latency, model, 80, 20, "Frame lifetime");
+	check_shows_not(&panel_latency, model, 80, 20, "reply size");
+	model_free(model);
 }
 
 static void estimates_have_a_tilde(void **state)
@@ -1036,22 +1077,52 @@ static void the_overview_has_frames_where_there_is_room(void **state)
 
 /* ---- memory by type ---- */
 
-static void averages_are_of_what_was_allocated(void **state)
+static void averages_are_of_what_lives(void **state)
 {
 	struct model *model = model_new();
-	uint64_t four[4] = { 10, 10240, 10, 10240 };
+	uint64_t four[4] = { 14, 20480, 10, 12288 };
 
 	(void)state;
 	tell_hello(model);
 	tell_definitions(model);
 	tell_values(model, 1, TASK_ALL, NODE, four);
 	tell_values(model, 1, CACHE, NODE, four);
+	APPLY(model, HOLDERS, holders, .mean_bytes = 1024,
+	      .rows = { (const struct number[]){ number_of(NODE), number_of(CACHE), number_of(0), number_of(8192),
+						 number_of(4), number_of(0) }, HOLDER_NUMBERS });
 	tell_snapshot(model, 1, mib);
-	/* No object of the type is live. */
-	check_shows(&panel_memory, model, 80, 20, "0 1.00 KiB");
+	check_shows(&panel_memory, model, 120, 20, " 4 2.00 KiB");
 	view.tab = 1;
-	check_shows(&panel_memory, model, 80, 20, "0 1.00 KiB");
+	check_shows(&panel_memory, model, 120, 20, " 4 2.00 KiB");
 	model_free(model);
+}
+
+static void what_is_open_tells_who_holds_it_and_since_when(void **state)
+{
+	struct held_sample samples[] = {
+		{ FRAME, DECODER, 0, 100, 1000, 0xa, 6 }, { FRAME, DECODER, 0, 100, 2000, 0xb, 1 },
+		{ FRAME, DECODER, 0, 100, 3000, 0xc, 4 }, { NODE, DECODER, 0, 100, 1, 0xd, 1 },
+	};
+
+	(void)state;
+	for (int i = 0; i < COUNT(samples); i++)
+		samples[i].born_ns = model_time_ns(busy) - samples[i].born_ns * 1000000;
+	held_sort(samples, COUNT(samples));
+	assert_true(press(&panel_memory, busy, KEYCODE_ENTER));
+	assert_true(view.is_open);
+	/* Nothing was answered yet. */
+	check_shows(&panel_memory, busy, 120, 12, "1 Memory ─ task decoder ─");
+	check_shows(&panel_memory, busy, 120, 12, "~76.3 MiB  855 KiB   10.0k       –       –");
+	assert_true(view.wants_held);
+	view.held_samples = samples;
+	view.held_count = COUNT(samples);
+	/* Of 11 allocations the sixth in age is one that the youngest sample stands for. */
+	check_shows(&panel_memory, busy, 120, 12, "10.0k  3.00 s  1.00 s");
+	assert_true(press(&panel_memory, busy, KEYCODE_DOWN));
+	check_shows(&panel_memory, busy, 120, 12, "1 Memory ─ task io-0 ─");
+	assert_true(press(&panel_memory, busy, KEYCODE_ESCAPE));
+	check_shows(&panel_memory, busy, 120, 30, "[task]");
+	assert_false(view.wants_held);
 }
 
 static void types_tell_how_long_they_live(void **state)
@@ -1064,9 +1135,10 @@ static void types_tell_how_long_they_live(void **state)
 	check_shows_not(&panel_memory, busy, 120, 36, "Lifetime");
 	check_shows(&panel_memory, model, 120, 36, "life p50");
 	check_shows(&panel_memory, model, 120, 36, " ~12.1 ms  ");
-	check_shows(&panel_memory, model, 120, 20, "cache 18.5 MiB, io-0 5.00 MiB, io-1 3.00 MiB. Lifetime p50 ~12.1 ms.");
+	check_shows(&panel_memory, model, 120, 20,
+		    "cache ~17.1 MiB, io-0 ~4.61 MiB, io-1 ~2.77 MiB. Lifetime p50 ~12.1 ms.");
 	/* When the line is too long, fewer holders are named. */
-	check_shows(&panel_memory, model, 80, 20, "held by: decoder 76.3 MiB, 3 more 26.5 MiB. Lifetime p50 ~12.1 ms.");
+	check_shows(&panel_memory, model, 80, 20, "held by: decoder ~70.4 MiB, 3 more ~24.5 MiB. Lifetime p50 ~12.1 ms.");
 	view.tab = 0;
 	check_shows_not(&panel_memory, model, 120, 36, "life p50");
 	model_free(model);
@@ -1124,7 +1196,7 @@ static void cursor_enters_with_the_first_key_and_stays_on_its_item(void **state)
 	assert_true(press(&panel_latency, model, 'k'));
 	assert_int_equal(view.cursor, 0);
 	assert_true(press(&panel_latency, model, 'G'));
-	assert_int_equal(view.cursor, 8);
+	assert_int_equal(view.cursor, 7);
 	assert_true(press(&panel_latency, model, KEYCODE_ESCAPE));
 	assert_int_equal(view.cursor, -1);
 	assert_false(view.is_held);
@@ -1655,13 +1727,14 @@ int main(void)
 		TEST(a_gauge_that_is_off_has_no_value), TEST(classes_that_are_off_are_named_with_their_key),
 		TEST(a_level_says_who_set_it),
 		TEST(a_filter_that_hides_all_says_so),
-		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_are_bytes_and_below_times),
+		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_and_lifetimes_are_no_latencies),
 		TEST(estimates_have_a_tilde), TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),
 		TEST(books_that_do_not_balance_say_by_how_much),
 		TEST(frames_have_their_span_before_one_is_told), TEST(budgets_that_break_are_marked_while_the_window_lasts),
 		TEST(frames_that_were_not_told_are_counted), TEST(a_frame_opens_its_span_in_latency),
 		TEST(the_chosen_frame_is_the_one_below), TEST(the_overview_has_frames_where_there_is_room),
-		TEST(averages_are_of_what_was_allocated), TEST(types_tell_how_long_they_live),
+		TEST(averages_are_of_what_lives), TEST(types_tell_how_long_they_live),
+		TEST(what_is_open_tells_who_holds_it_and_since_when),
 		TEST(folded_lines_say_how_many_more),
 		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item),
 		TEST(order_holds_while_the_cursor_is_in_the_list),

@@ -537,8 +537,8 @@ static void one_that_ends_at_once_holds_what_is_known(void **state)
 	play_all();
 	assert_true(replay.timeline.is_clean);
 	assert_int_equal(model_ticks(played.model), 1);
-	assert_true(model_totals(live.model)->live_bytes > 0);
-	assert_int_equal(model_totals(played.model)->live_bytes, model_totals(live.model)->live_bytes);
+	assert_true(model_totals(live.model)->live.bytes > 0);
+	assert_int_equal(model_totals(played.model)->live.bytes, model_totals(live.model)->live.bytes);
 	assert_int_equal(model_site_count(played.model), model_site_count(live.model));
 	for (uint32_t i = 0; i < model_site_count(live.model); i++)
 		assert_int_equal(model_site(played.model, i)->count, model_site(live.model, i)->count);

@@ -264,7 +264,7 @@ static void typed_memory_that_was_freed_is_0_bytes_everywhere(void **state)
 	model = target.session.model;
 	tick(story.tick + 1, story.now_ns + STORY_SECOND);
 	assert_true(model_has_typed_memory(model));
-	assert_int_equal(model_totals(model)->live_bytes, 0);
+	assert_int_equal(model_totals(model)->live.bytes, 0);
 	assert_true(model_totals(model)->alloc_per_s == 0);
 	shows(drawn(80, 24, GLYPHS_BLOCKS), "\nmem 0 ");
 	shows(drawn(39, 8, GLYPHS_BLOCKS), "0\nrequest ");
@@ -286,7 +286,7 @@ static void without_typed_memory_the_kernel_counts(void **state)
 	for (uint64_t number = 1; number <= 3; number++)
 		tick(number, STORY_FIRST_NS + number * STORY_SECOND);
 	assert_false(model_has_typed_memory(model));
-	shows(drawn(80, 24, GLYPHS_BLOCKS), "\nmem 5.00 MiB ");
+	shows(drawn(80, 24, GLYPHS_BLOCKS), "\nrss 5.00 MiB ");
 	shows(lines(), " 5.00 MiB ");
 }
 
@@ -553,12 +553,12 @@ static void the_first_row_gives_up_what_matters_least(void **state)
 {
 	(void)state;
 	record_into("r.telem");
-	assert_string_equal(first_row(72), "telemtop  imgsrv 4711 @web2   LIVE 1 s   REC 00:42 239 KiB      22:15:12");
-	assert_string_equal(first_row(65), "telemtop  imgsrv 4711 @web2   LIVE   REC 00:42 239 KiB   22:15:12");
-	assert_string_equal(first_row(60), "imgsrv 4711 @web2   LIVE   REC 00:42 239 KiB        22:15:12");
-	assert_string_equal(first_row(50), "imgsrv 4711   LIVE   REC 00:42 239 KiB    22:15:12");
-	assert_string_equal(first_row(46), "imgsrv   LIVE   REC 00:42 239 KiB     22:15:12");
-	assert_string_equal(first_row(40), "imgsrv   LIVE   REC 00:42 239 KiB");
+	assert_string_equal(first_row(72), "telemtop  imgsrv 4711 @web2   LIVE 1 s   REC 00:42 244 KiB      22:15:12");
+	assert_string_equal(first_row(65), "telemtop  imgsrv 4711 @web2   LIVE   REC 00:42 244 KiB   22:15:12");
+	assert_string_equal(first_row(60), "imgsrv 4711 @web2   LIVE   REC 00:42 244 KiB        22:15:12");
+	assert_string_equal(first_row(50), "imgsrv 4711   LIVE   REC 00:42 244 KiB    22:15:12");
+	assert_string_equal(first_row(46), "imgsrv   LIVE   REC 00:42 244 KiB     22:15:12");
+	assert_string_equal(first_row(40), "imgsrv   LIVE   REC 00:42 244 KiB");
 }
 
 static void the_first_row_never_runs_into_its_clock(void **state)

@@ -8,6 +8,7 @@
 #include "emitter/core/error.h"
 #include "emitter/core/settings.h"
 #include "emitter/deliver/dump.h"
+#include "emitter/record/sample.h"
 #include "emitter/record/site.h"
 
 /* A unit and its factor. The tables below end with an empty row. */
@@ -138,6 +139,8 @@ static int set_one(struct config *config, char *key, char *value)
 		return parse_quantity(value, time_units, &number) ? telem_set_flush_interval(number) : -EINVAL;
 	if (!strcmp(key, "ring"))
 		return parse_quantity(value, byte_units, &number) ? telem_set_ring_bytes(number) : -EINVAL;
+	if (!strcmp(key, "samples"))
+		return parse_quantity(value, byte_units, &number) ? samples_room(number) : -EINVAL;
 	if (!strcmp(key, "policy"))
 		return set_policy(value);
 	if (!strcmp(key, "name")) {
@@ -174,7 +177,7 @@ int config_apply(struct config *config, const char *string)
 		if (!equals || set_one(config, setting, equals + 1) < 0) {
 			error_set("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS "
 				  "CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M "
-				  "policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
+				  "samples=64K policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
 				      setting, equals ? "=" : "", equals ? equals + 1 : "");
 			result = -EINVAL;
 		}

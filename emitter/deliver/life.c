@@ -54,6 +54,7 @@ static int begin(void)
 			  strerror(-err));
 		return err;
 	}
+	samples_begin();
 	clock_begin();
 	stream_begin();
 	writer_begin();
@@ -98,6 +99,7 @@ static const struct fork_hook fork_hooks[] = {
 	{ .child = sinks_forget, .restart = leases_forget },
 	{ .child = flusher_forget, .restart = reporters_forget },
 	{ .restart = latencies_forget },
+	{ .restart = samples_forget_all },
 	{ .restart = frames_forget },
 	{ .restart = frames_write_forget },
 	{ .restart = dump_request_forget },
@@ -143,7 +145,7 @@ static void levels_begin(void)
 	for (uint32_t i = 0; i < class_table.count; i++)
 		class_table.rows[i].was_off = settings.runs > 0 || class_table.rows[i].own_level == TELEM_OFF;
 	if (settings.runs++ > 0)
-		samples_forget();
+		samples_forget(0);
 	levels_apply("program");
 }
 

@@ -17,6 +17,7 @@
 #include "emitter/record/level.h"
 #include "emitter/record/sample.h"
 #include "emitter/record/site.h"
+#include "emitter/record/task.h"
 
 static const char denied[] = "this way is for looking only; use the Unix socket, or start the program with ,control";
 
@@ -227,35 +228,54 @@ static enum ack_code answer_dump(struct sink *sink, const struct message *messag
 	return result < 0 ? ACK_LIMIT : ACK_DONE;
 }
 
-enum { HELD_ROWS = 64 };
+/* So many rows fit into a message: a row is HELD_NUMBERS numbers of at most nine bytes. */
+enum { HELD_ROWS = 48 };
 
-/* Answers with the sampled allocations of a task that are not yet freed. */
+/* Writes the next rows of a task's samples, at most `most`. Returns how many; 0 when there are no more. */
+static uint32_t write_held(struct writer *writer, struct message_held *held, uint32_t *at, uint32_t most, uint64_t now_ns)
+{
+	struct number numbers[HELD_ROWS * HELD_NUMBERS];
+	struct message answer = { .kind = KIND_HELD };
+	uint32_t count = 0;
+	struct sample sample;
+
+	while (count < most && count < HELD_ROWS && samples_next(at, &sample)) {
+		struct number *row = &numbers[count * HELD_NUMBERS];
+
+		if (held->task != TASK_ALL && (int)held->task != sample.task)
+			continue;
+		row[0] = number_of(sample.type);
+		row[1] = number_of(sample.bytes);
+		row[2] = number_of(clock_ns_of(sample.born_ticks));
+		row[3] = number_of(sample.address);
+		row[4] = number_of((uint64_t)task_of(sample.task)->id);
+		row[5] = number_of(sample.tag);
+		row[6] = number_of(1ull << sample.shift);
+		count++;
+	}
+	held->rows = (struct list){ numbers, count * HELD_NUMBERS };
+	held->next = *at;
+	answer.held = *held;
+	if (count > 0)
+		writer_message(writer, &answer, now_ns);
+	return count;
+}
+
+/* Answers with the sampled allocations of a task that are live. */
 static enum ack_code answer_held(struct sink *sink, const struct message *message, const char **text, uint64_t now_ns)
 {
 	const struct message_ask_held *request = &message->ask_held;
+	struct message_held held = { .request = request->request, .task = request->task };
 	struct writer writer = { .sink = sink };
-	struct number numbers[HELD_ROWS * 4];
-	struct message answer = { .kind = KIND_HELD };
-	struct sample_info info;
-	uint32_t at = 0, count;
-	bool more = true;
+	uint32_t at = request->from < UINT32_MAX ? (uint32_t)request->from : UINT32_MAX, count;
+	uint32_t left = request->most && request->most < UINT32_MAX ? (uint32_t)request->most : UINT32_MAX;
 
 	if (request->task > INT32_MAX) {
 		*text = "no such task";
 		return ACK_NO_SUCH;
 	}
-	do {
-		count = 0;
-		while (count < HELD_ROWS * 4 && (more = samples_next(&at, (int)request->task, &info))) {
-			numbers[count++] = number_of(info.sample.site);
-			numbers[count++] = number_of(info.sample.bytes);
-			numbers[count++] = number_of(clock_ns_of(info.sample.born_ticks));
-			numbers[count++] = number_of(info.address);
-		}
-		answer.held = (struct message_held){ request->request, request->task, { numbers, count } };
-		if (count > 0)
-			writer_message(&writer, &answer, now_ns);
-	} while (more);
+	while (left > 0 && (count = write_held(&writer, &held, &at, left, now_ns)) > 0)
+		left -= count;
 	writer_seal(&writer);
 	return ACK_DONE;
 }

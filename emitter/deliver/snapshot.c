@@ -6,6 +6,7 @@
 #include "emitter/core/clock.h"
 #include "emitter/core/memory.h"
 #include "emitter/core/procfs.h"
+#include "emitter/deliver/holders.h"
 #include "emitter/deliver/sink_state.h"
 #include "emitter/deliver/writer.h"
 #include "emitter/record/cell.h"
@@ -367,6 +368,7 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	if (!totals || !is_changed)
 		return;
 	values_write(writer, tick, everything, now_ns);
+	holders_write(writer, tick, now_ns);
 	books_write(writer, tick, everything, now_ns);
 	snapshot->tick = tick;
 	snapshot->time_ns = now_ns;

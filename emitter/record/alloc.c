@@ -9,13 +9,12 @@
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"
 #include "emitter/core/settings.h"
+#include "emitter/record/distribution.h"
 #include "emitter/record/place.h"
 #include "emitter/record/sample.h"
 #include "emitter/record/site.h"
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
-
-#define OLD_NS 60000000000ull
 
 static struct telem_site *sampled_site(void)
 {
@@ -37,12 +36,10 @@ static struct telem_site *lifetime_of(uint32_t type)
 	if (!made)
 		return NULL;
 	snprintf(made->name, sizeof made->name, "%.*s lifetime", LIMIT_NAME_BYTES - 10, entry->name);
-	made->site = (struct telem_site){ .kind = TELEM_KIND_LATENCY_, .unit = TELEM_NS, .cls = &telem_class_mem,
-					  .name = made->name, .file = "" };
+	made->site = (struct telem_site){ .kind = TELEM_KIND_LATENCY_, .unit = TELEM_NS, .detail = LATENCY_IS_LIFETIME,
+					  .cls = &telem_class_mem, .name = made->name, .file = "" };
 	place_register_own(&made->site);
 	lock_take();
-	if (made->site.id)
-		site_table.rows[made->site.id].skip_mask = SAMPLE_MEAN - 1;
 	/* If another thread has made one meanwhile, both are places of the same site. */
 	__atomic_store_n(&entry->lifetime, &made->site, __ATOMIC_RELEASE);
 	lock_release();
@@ -50,13 +47,13 @@ static struct telem_site *lifetime_of(uint32_t type)
 }
 
 /* Makes the event that handlers and viewers at level all get. */
-static void report(const struct sample *sample, const void *address, uint64_t age_ns, bool is_freed)
+static void report(const struct sample *sample, uint64_t age_ns, bool is_freed)
 {
 	struct telem_site *site = sampled_site();
 	const struct telem_field fields[] = {
-		{ "type", TELEM_FIELD_UINT_, sample->site },
+		{ "type", TELEM_FIELD_UINT_, sample->type },
 		{ "bytes", TELEM_FIELD_UINT_, sample->bytes },
-		{ "address", TELEM_FIELD_UINT_, (uint64_t)(uintptr_t)address },
+		{ "address", TELEM_FIELD_UINT_, sample->address },
 		{ "age ns", TELEM_FIELD_UINT_, age_ns },
 		{ "task", TELEM_FIELD_INT_, (uint64_t)sample->task },
 		{ "freed", TELEM_FIELD_UINT_, is_freed },
@@ -66,68 +63,51 @@ static void report(const struct sample *sample, const void *address, uint64_t ag
 		telem_event_(site, fields, sizeof fields / sizeof *fields);
 }
 
-static void end_sample(uint64_t *place, const void *address, bool is_freed)
+/* Counts the lifetime for all allocations that the sample stands for, and makes the event. */
+static void end_sample(const struct sample *sample, struct thread *thread)
 {
-	struct sample sample = sample_at(place);
-	struct telem_site *lifetime;
+	uint64_t now = telem_stamp(), age = now > sample->born_ticks ? clock_duration_ns(now - sample->born_ticks) : 0;
+	struct telem_site *lifetime = lifetime_of(sample->type);
 
-	__atomic_store_n(place, 0, __ATOMIC_RELEASE);
-	lifetime = lifetime_of(sample.site);
-	if (lifetime && telem_level_(lifetime) != TELEM_OFF)
-		telem_duration_(lifetime, sample.born_ticks);
-	if (is_freed)
-		report(&sample, address, clock_duration_ns(telem_stamp() - sample.born_ticks), true);
+	if (lifetime)
+		distribution_add(lifetime, age, sampler_weight(&thread->sampler, sample));
+	report(sample, age, true);
 }
 
-void telem_sample_ends_(const struct telem_site *site, const void *address)
+void telem_birth_(struct telem_site *site, const void *address, uint64_t bytes)
 {
-	uint64_t *place = &telem_samples_[TELEM_SAMPLE_PLACE_(address)], expected = (uint64_t)(uintptr_t)address;
 	int saved = errno;
+	struct thread *thread = thread_self();
+	int64_t distance = INT64_MAX;    /* a thread without a state has nothing to draw a distance with */
+	bool is_kept = thread && sampler_keeps(&thread->sampler, bytes, &distance) && !thread_is_inside;
 
-	if (settings_is_running() && !thread_is_inside &&
-	    __atomic_compare_exchange_n(place, &expected, SAMPLE_TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		/* The sample in this place may be of another type: an allocation at this address whose free was not
-		 * recorded. */
-		if (site && sample_at(place).site != site->id)
-			__atomic_store_n(place, 0, __ATOMIC_RELEASE);
-		else
-			end_sample(place, address, true);
+	telem_thread_.unsampled = distance;
+	if (is_kept) {
+		const struct telem_site *tag = telem_thread_.tag;
+		const struct sample sample = {
+			.address = (uint64_t)(uintptr_t)address, .born_ticks = telem_stamp(), .bytes = bytes,
+			.task = thread->stack[thread->depth]->task->id, .type = site->id, .tag = tag ? tag->id : 0,
+			.shift = thread->sampler.shift,
+		};
+
+		report(&sample, 0, false);
+		sample_put(&sample, &thread->sampler);
 	}
 	errno = saved;
 }
 
-/* Takes a place for a new address. Returns false when another thread owns the place, or when an allocation is there
- * that has not lived for OLD_NS yet. */
-static bool take(uint64_t *place, uint64_t now, uint64_t address)
+void telem_death_(const struct telem_site *site, const void *address)
 {
-	uint64_t there = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-
-	/* The place may hold this very address, if its free was not recorded. */
-	if (there == SAMPLE_TAKEN ||
-	    (there != 0 && there != address && clock_duration_ns(now - sample_at(place).born_ticks) < OLD_NS) ||
-	    !__atomic_compare_exchange_n(place, &there, SAMPLE_TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return false;
-	if (there == 0 || there == address)
-		return true;
-	end_sample(place, NULL, false);
-	there = 0;
-	return __atomic_compare_exchange_n(place, &there, SAMPLE_TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-void telem_sampled_(struct telem_site *site, const void *address, uint64_t bytes)
-{
-	uint64_t *place = &telem_samples_[TELEM_SAMPLE_PLACE_(address)], now = telem_stamp();
 	int saved = errno;
+	struct sample sample;
 	struct thread *thread;
 
-	telem_thread_.unsampled = sample_distance();
-	thread = thread_self();
-	if (thread && !thread_is_inside && take(place, now, (uint64_t)(uintptr_t)address)) {
-		struct sample sample = { now, bytes, site->id, thread->stack[thread->depth]->task->id };
-
-		sample_put(place, sample);
-		report(&sample, address, 0, false);
-		__atomic_store_n(place, (uint64_t)(uintptr_t)address, __ATOMIC_RELEASE);
+	/* What is taken may be of another type: an allocation at this address whose free was not recorded. */
+	if (settings_is_running() && sample_take((uint64_t)(uintptr_t)address, &sample) &&
+	    (!site || sample.type == site->id)) {
+		thread = thread_self();
+		if (thread && !thread_is_inside)
+			end_sample(&sample, thread);
 	}
 	errno = saved;
 }
@@ -136,15 +116,14 @@ uint32_t telem_allocations(int task, struct telem_allocation *out, uint32_t room
 {
 	uint32_t count = 0, at = 0;
 	uint64_t now = telem_stamp();
-	struct sample_info info;
+	struct sample sample;
 
-	while (count < room && samples_next(&at, task, &info)) {
-		uint64_t born = info.sample.born_ticks;
-
+	while (count < room && samples_next(&at, &sample)) {
+		if (task != 0 && task != sample.task)
+			continue;
 		out[count++] = (struct telem_allocation){
-			site_table.rows[info.sample.site].name, (const void *)(uintptr_t)info.address,
-			info.sample.bytes,
-			now > born ? clock_duration_ns(now - born) : 0, info.sample.task, false,
+			site_table.rows[sample.type].name, (const void *)(uintptr_t)sample.address, sample.bytes,
+			now > sample.born_ticks ? clock_duration_ns(now - sample.born_ticks) : 0, sample.task, false,
 		};
 	}
 	return count;

@@ -1,8 +1,9 @@
 /* distribution.c -- values and durations: the histogram of each, and the stream. */
-#include "emitter/core/api.h"
+#include "emitter/record/distribution.h"
 
 #include <errno.h>
 
+#include "emitter/core/api.h"
 #include "emitter/core/clock.h"
 #include "emitter/core/lock.h"
 #include "emitter/record/cell.h"
@@ -84,6 +85,33 @@ static __attribute__((noinline)) void distribute_slow(struct telem_site *site, u
 	count_value(site, cell, level, value, ticks);
 }
 
+static void sum_weighted(const struct telem_site *site, struct telem_cell *cell, uint64_t value, uint64_t weight)
+{
+	distribution_prepare(site, cell, value);
+	telem_add_(&cell->sum, value * weight);
+	if (cell->buckets)
+		telem_add_(&cell->buckets[histogram_index(value)], weight);
+}
+
+void distribution_add(struct telem_site *site, uint64_t value, uint64_t weight)
+{
+	uint8_t level = telem_level_(site);
+	struct telem_cell *cell = telem_cell_(site);
+
+	if (level == TELEM_OFF)
+		return;
+	if (!cell)
+		cell = telem_cell_make_(site);
+	if (cell) {
+		sum_weighted(site, cell, value, weight);
+		telem_add_(&cell->count, weight);
+	} else {
+		cell_shared_add(site, weight, value * weight, 0, 0);
+	}
+	if (level & TELEM_HANDLED_)
+		handlers_call(site, TELEM_HAPPENED, value, NULL, 0);
+}
+
 /* Records a span that stands for `weight` spans, which were counted when they began. */
 static void distribute_weighted(struct telem_site *site, uint8_t level, uint64_t value, uint64_t ticks, uint64_t weight)
 {
@@ -93,10 +121,7 @@ static void distribute_weighted(struct telem_site *site, uint8_t level, uint64_t
 		distribute_slow(site, level, value, ticks);
 		return;
 	}
-	distribution_prepare(site, cell, value);
-	telem_add_(&cell->sum, value * weight);
-	if (cell->buckets)
-		telem_add_(&cell->buckets[histogram_index(value)], weight);
+	sum_weighted(site, cell, value, weight);
 	if (level == TELEM_ALL) {
 		telem_add_(&cell->count, (uint64_t)-1);
 		telem_add_(&cell->streamed, 1);

@@ -53,9 +53,6 @@ static void class_apply(struct class_entry *entry, const char *by)
 	entry->is_level_sent = false;
 	entry->level = level;
 	entry->was_off |= level == TELEM_OFF;
-	/* The ends of sampled allocations are not reported while their class is off. */
-	if (level == TELEM_OFF)
-		samples_forget();
 	snprintf(entry->level_by, sizeof entry->level_by, "%s", by);
 }
 
@@ -68,6 +65,11 @@ static void site_apply(uint32_t id)
 	if (!settings_is_running() || level == entry->level)
 		return;
 	entry->level = level;
+	/* Frees are not recorded while their type is off. */
+	if (level == TELEM_OFF && entry->kind == SITE_ALLOC) {
+		samples_forget(id);
+		class_table.rows[entry->class_id].was_off = true;
+	}
 	if (entry->own_level != LEVEL_NONE || entry->leased_level != LEVEL_NONE)
 		entry->is_level_sent = false;
 }

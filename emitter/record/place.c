@@ -31,6 +31,8 @@ void places_meet(struct happening *happening)
 	}
 }
 
+struct telem_site telem_freed_ = TELEM_SITE_INIT_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, ALLOC_IS_FREES, "(freed)");
+
 /* Call with the lock held. place->reserved[0] links the places of one site, [1] is the module. */
 static void place_register(struct telem_site *place, const struct telem_module_ *module)
 {
@@ -57,6 +59,9 @@ static void place_register(struct telem_site *place, const struct telem_module_ 
 	entry->places = place;
 	__atomic_store_n(&place->id, id, __ATOMIC_RELEASE);
 	level_renew_places(id);
+	/* What counts the frees must be there before the first of them. */
+	if (entry->kind == SITE_ALLOC && entry->detail == ALLOC_IS_FREED_ELSEWHERE)
+		place_register(&telem_freed_, NULL);
 }
 
 bool place_has_fields(const struct telem_site *place)

@@ -237,7 +237,7 @@ struct thread *thread_self(void)
 		my_thread = attach();
 		if (my_thread) {
 			telem_thread_.ring = my_thread->ring;
-			telem_thread_.unsampled = sample_distance();
+			telem_thread_.unsampled = sampler_distance(&my_thread->sampler);
 			shard_enter(my_thread->stack[0]);
 			refused_count = 0;
 		}

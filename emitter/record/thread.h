@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emitter/record/sample.h"
 #include "emitter/record/shard.h"
 #include "protocol/limits.h"
 #include "protocol/message.h"
@@ -38,6 +39,7 @@ struct thread {
 	uint64_t logs[SEVERITY_COUNT];       /* lines so far */
 	struct frame_start frames[LIMIT_FRAMES];
 	uint64_t carried[LIMIT_FRAME_COUNTERS];      /* the sums of these counters in shards that it has left */
+	struct sampler sampler;      /* draws its sampled allocations */
 	uint32_t limited[LIMIT_CLASSES];     /* how many events it has had of each class that streams one in N */
 };
 

@@ -53,4 +53,4 @@ SAME(sizeof FIELD(telem_frame_info, counters) / sizeof *FIELD(telem_frame_info, 
 static_assert(sizeof(struct telem_site) * CHAR_BIT == 512,
 	      "a place fills one cache line, so the first load brings it all");
 static_assert(sizeof(struct telem_cell) * CHAR_BIT == 512, "and so does a cell");
-static_assert(TELEM_SAMPLES_ == 1u << (64 - 54), "TELEM_SAMPLE_PLACE_ keeps the 10 upper bits of a product");
+static_assert(TELEM_SAMPLED_ROOM_ == 1u << (64 - 47), "TELEM_SAMPLED_AT_ keeps the 17 upper bits of a product");

@@ -116,10 +116,28 @@ static json_t *counters(const struct model *model)
 	return list;
 }
 
-/* Returns the mean size of all allocations that were ever counted at a site; null when there were none. */
-static json_t *average(const struct model_site *site)
+void json_live_set(json_t *out, const struct live *live)
 {
-	return site->count > 0 ? real((double)site->sum / (double)site->count) : json_null();
+	bool is_known = live->is_known;
+
+	json_object_set_new(out, "live_bytes", is_known ? number(model_round(live->bytes)) : json_null());
+	json_object_set_new(out, "live_count", is_known ? number(model_round(live->count)) : json_null());
+	json_object_set_new(out, "live_deviation_bytes", is_known ? number(model_round(sqrt(live->variance)))
+								   : json_null());
+	json_object_set_new(out, "live_is_estimate", json_boolean(live->is_rough));
+	json_object_set_new(out, "average_bytes", live->count > 0 ? real(live->bytes / live->count) : json_null());
+}
+
+/* What a type or tag ever allocated and freed. */
+static void allocations_set(json_t *out, const struct model_site *site)
+{
+	json_object_set_new(out, "allocated_bytes", number(site->sum));
+	json_object_set_new(out, "allocations", number(site->count));
+	json_object_set_new(out, "freed_bytes", number(site->max));
+	json_object_set_new(out, "frees", number(site->min));
+	json_object_set_new(out, "allocations_per_s", real(site->rate_per_s));
+	json_object_set_new(out, "alloc_bytes_per_s", real(site->sum_per_s));
+	json_object_set_new(out, "free_bytes_per_s", real(site->free_per_s));
 }
 
 static json_t *tags(const struct model *model)
@@ -134,16 +152,28 @@ static json_t *tags(const struct model *model)
 			continue;
 		out = json_object();
 		json_object_set_new(out, "name", json_text(site->name));
-		json_object_set_new(out, "left_bytes", json_integer(model_live_bytes(site->sum, site->max)));
-		json_object_set_new(out, "left_count", json_integer(model_live_bytes(site->count, site->min)));
-		json_object_set_new(out, "allocated_bytes", number(site->sum));
-		json_object_set_new(out, "allocations", number(site->count));
-		json_object_set_new(out, "freed_bytes", number(site->max));
-		json_object_set_new(out, "frees", number(site->min));
-		json_object_set_new(out, "average_bytes", average(site));
-		json_object_set_new(out, "allocations_per_s", real(site->rate_per_s));
-		json_object_set_new(out, "alloc_bytes_per_s", real(site->sum_per_s));
-		json_object_set_new(out, "free_bytes_per_s", real(site->free_per_s));
+		json_live_set(out, &site->live);
+		allocations_set(out, site);
+		json_array_append_new(list, out);
+	}
+	return list;
+}
+
+/* Who holds what: the task, and the tag if there was one, under which it was allocated. */
+static json_t *holders(const struct model *model)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < model_holder_count(model); i++) {
+		const struct model_holder *holder = model_holder(model, i);
+		const struct model_site *type = model_site_by_id(model, holder->type);
+		const struct model_site *tag = model_site_by_id(model, holder->tag);
+		json_t *out = json_object();
+
+		json_object_set_new(out, "type", json_text(type ? type->name : ""));
+		json_object_set_new(out, "task", number(holder->task));
+		json_object_set_new(out, "tag", tag ? json_text(tag->name) : json_null());
+		json_live_set(out, &holder->live);
 		json_array_append_new(list, out);
 	}
 	return list;
@@ -162,24 +192,21 @@ static json_t *memory(const struct model *model)
 			continue;
 		type = json_object();
 		json_object_set_new(type, "name", json_text(site->name));
-		json_object_set_new(type, "live_bytes", json_integer(model_live_bytes(site->sum, site->max)));
-		json_object_set_new(type, "live_count", json_integer(model_live_bytes(site->count, site->min)));
-		json_object_set_new(type, "allocated_bytes", number(site->sum));
-		json_object_set_new(type, "allocations", number(site->count));
-		json_object_set_new(type, "freed_bytes", number(site->max));
-		json_object_set_new(type, "frees", number(site->min));
-		json_object_set_new(type, "average_bytes", average(site));
-		json_object_set_new(type, "alloc_bytes_per_s", real(site->sum_per_s));
-		json_object_set_new(type, "free_bytes_per_s", real(site->free_per_s));
+		json_live_set(type, &site->live);
+		allocations_set(type, site);
 		json_array_append_new(types, type);
 	}
-	json_object_set_new(out, "live_bytes", json_integer(totals->live_bytes));
-	json_object_set_new(out, "live_count", json_integer(totals->live_count));
+	json_live_set(out, &totals->live);
+	json_object_set_new(out, "unsampled_bytes", model_has_holders(model) ? number(model_round(totals->unsampled_bytes))
+									     : json_null());
+	json_object_set_new(out, "sampled_one_byte_in", model_has_holders(model) ? number(model_mean_bytes(model))
+										  : json_null());
 	json_object_set_new(out, "rss_bytes", number(totals->rss_bytes));
 	json_object_set_new(out, "alloc_bytes_per_s", real(totals->alloc_per_s));
 	json_object_set_new(out, "free_bytes_per_s", real(totals->free_per_s));
 	json_object_set_new(out, "types", types);
 	json_object_set_new(out, "tags", tags(model));
+	json_object_set_new(out, "holders", holders(model));
 	return out;
 }
 
@@ -194,8 +221,11 @@ static json_t *tasks(const struct model *model)
 		json_object_set_new(out, "id", number(task->id));
 		json_object_set_new(out, "name", json_text(task->name));
 		json_object_set_new(out, "thread_id", number(task->thread_id));
-		json_object_set_new(out, "live_bytes", json_integer(task->live_bytes));
-		json_object_set_new(out, "live_count", json_integer(task->live_count));
+		json_live_set(out, &task->live);
+		json_object_set_new(out, "allocated_bytes", number(task->alloc_bytes));
+		json_object_set_new(out, "allocations", number(task->alloc_count));
+		json_object_set_new(out, "freed_bytes", number(task->free_bytes));
+		json_object_set_new(out, "frees", number(task->free_count));
 		json_object_set_new(out, "alloc_bytes_per_s", real(task->alloc_per_s));
 		json_object_set_new(out, "events_per_s", real(task->events_per_s));
 		json_array_append_new(list, out);

@@ -27,15 +27,18 @@ void line_write(const struct target *target, FILE *out)
 	const struct model_totals *totals = model_totals(model);
 	const struct model_link *link = model_link(model);
 	const struct model_site *site = model_worst_p99(model);
-	char clock[UNITS_BYTES], memory[UNITS_BYTES], alloc[UNITS_BYTES], events[UNITS_BYTES], wire[UNITS_BYTES],
+	char clock[UNITS_BYTES], bytes[UNITS_BYTES], memory[UNITS_BYTES + 4];
+	char alloc[UNITS_BYTES], events[UNITS_BYTES], wire[UNITS_BYTES],
 		lost[UNITS_BYTES], gc[UNITS_BYTES], p99[UNITS_BYTES], name[200] = "", tasks[32];
+	struct model_memory held = model_memory(model);
 	uint32_t running = 0;
 
 	for (uint32_t i = 0; i < model_task_count(model); i++)
 		running += model_task(model, i)->events_per_s > 0;
 	snprintf(tasks, sizeof tasks, "%u/%u", running, model_task_count(model));
 	units_clock(clock, model_real_ns(model, model_time_ns(model)), 0);
-	units_bytes(memory, model_has_typed_memory(model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
+	units_bytes(bytes, held.bytes);
+	snprintf(memory, sizeof memory, "%s%s", held.prefix, bytes);
 	units_bytes(alloc, totals->alloc_per_s);
 	units_count(gc, totals->gc_per_s);
 	units_count(events, totals->events_per_s);
@@ -48,12 +51,12 @@ void line_write(const struct target *target, FILE *out)
 		snprintf(full, sizeof full, "%s.%s", model_class(model, site->class_id)->name, site->name);
 		text_clean(name, sizeof name, full, strlen(full), GLYPHS_BLOCKS);
 	}
-	fprintf(out, "%-8s  %8s  %8s %5s %5.2f %6s %5s %8s %4s %-6s %7s %s\n", clock, memory, alloc, gc,
+	fprintf(out, "%-8s  %12s  %8s %5s %5.2f %6s %5s %8s %4s %-6s %7s %s\n", clock, memory, alloc, gc,
 		totals->gc_share * 100, tasks, events, wire, lost, line_state(target), p99, name);
 }
 
 void line_header_write(FILE *out)
 {
-	fprintf(out, "%-8s  %8s  %8s %5s %5s %6s %5s %8s %4s %-6s %7s\n", "time", "mem", "alloc/s", "gc/s", "gc%", "tasks",
+	fprintf(out, "%-8s  %12s  %8s %5s %5s %6s %5s %8s %4s %-6s %7s\n", "time", "mem", "alloc/s", "gc/s", "gc%", "tasks",
 		"ev/s", "wire/s", "drop", "state", "worst p99");
 }

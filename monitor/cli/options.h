@@ -34,6 +34,7 @@ struct options {
 	int timeout_s;               /* --timeout */
 	int wait_s;                  /* -w; -1: do not wait for the target, 0: wait without end */
 	bool json, keep, read_only, force, ascii, no_reconnect;
+	bool addresses;              /* --addresses, of held */
 	bool all_users;              /* --all, of ps */
 	bool light;                  /* --theme light */
 	enum color_when color;       /* --color */

@@ -259,6 +259,7 @@ void apply_level(struct model *model, const struct message_level *message)
 	if (message->site && site) {
 		site->level = (uint8_t)message->level;
 		site->own_level = (uint8_t)message->own_level;
+		model->classes[site->class_id].was_off |= site->kind == SITE_ALLOC && message->level == LEVEL_OFF;
 	} else if (!message->site) {
 		struct model_class *class = &model->classes[message->class_id];
 

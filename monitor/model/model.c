@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "monitor/model/define.h"
+#include "monitor/model/holders.h"
 #include "monitor/model/store.h"
 #include "monitor/model/tick.h"
 
@@ -373,6 +374,9 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 	case KIND_VALUES:
 		apply_values(model, &message->values);
 		break;
+	case KIND_HOLDERS:
+		apply_holders(model, &message->holders);
+		break;
 	case KIND_BUCKETS:
 		apply_buckets(model, &message->buckets);
 		break;
@@ -467,6 +471,15 @@ bool model_has_typed_memory(const struct model *model)
 	return false;
 }
 
+struct model_memory model_memory(const struct model *model)
+{
+	const struct live *live = &model->totals.live;
+
+	if (!model_has_typed_memory(model))
+		return (struct model_memory){ (double)model->totals.rss_bytes, false, "rss ", &model->series[MODEL_RSS] };
+	return (struct model_memory){ live->bytes, true, live->is_rough ? "~" : "", &model->series[MODEL_MEMORY] };
+}
+
 int64_t model_real_ns(const struct model *model, uint64_t time_ns)
 {
 	return (int64_t)(model->target.real_ns + (time_ns - model->target.mono_ns));
@@ -522,6 +535,15 @@ const struct task_site *model_task_site_of(const struct model *model, uint32_t t
 	return model_find_pair(model, task, site);
 }
 
+bool model_has_holders(const struct model *model) { return model->holders != NULL; }
+uint64_t model_mean_bytes(const struct model *model) { return model->mean_bytes; }
+uint32_t model_holder_count(const struct model *model) { return model->holder_count; }
+
+const struct model_holder *model_holder(const struct model *model, uint32_t index)
+{
+	return &model->holders[index];
+}
+
 uint32_t model_line_count(const struct model *model)
 {
 	return model->line_count < MODEL_LINES ? (uint32_t)model->line_count : MODEL_LINES;
@@ -539,7 +561,8 @@ const struct model_site *model_worst_p99(const struct model *model)
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
 
-		if ((site->kind == SITE_SPAN || site->kind == SITE_LATENCY) && site->window.count > 0 &&
+		if ((site->kind == SITE_SPAN || site->kind == SITE_LATENCY) && !model_is_lifetime(site) &&
+		    site->window.count > 0 &&
 		    (!worst || site->window.p99 > worst->window.p99))
 			worst = site;
 	}
@@ -580,6 +603,13 @@ void model_set_interval(struct model *model, uint64_t interval_ns)
 	model->wanted_interval_ns = interval_ns;
 }
 
+static int64_t mark_of(const struct live *live)
+{
+	uint64_t bytes = model_round(live->bytes);
+
+	return bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
+}
+
 void model_set_mark(struct model *model)
 {
 	model->mark_ns = model->time_ns;
@@ -587,13 +617,13 @@ void model_set_mark(struct model *model)
 		struct model_site *site = model->sites.items[i];
 
 		site->mark = site->window;
-		site->mark_value = model_is_memory(site) ? model_live_bytes(site->sum, site->max)
+		site->mark_value = model_is_memory(site) ? mark_of(&site->live)
 				   : site->kind == SITE_GAUGE ? (int64_t)site->sum : (int64_t)site->count;
 	}
 	for (uint32_t i = 0; i < model->tasks.count; i++) {
 		struct model_task *task = model->tasks.items[i];
 
-		task->mark_value = task->live_bytes;
+		task->mark_value = mark_of(&task->live);
 	}
 }
 

@@ -35,6 +35,30 @@ struct heat {
 	int64_t last_second;
 };
 
+/* What lives of the memory that someone allocated. It is never below 0. */
+struct live {
+	double bytes, count;
+	double variance;             /* of the bytes: the square of one standard deviation; 0 when they are exact */
+	bool is_known;               /* false when the target does not say */
+	bool is_rough;               /* it is an estimate and shown with ~: it comes from samples, or its class was off */
+};
+
+/* Rounds to a whole number; what is too large for one becomes the largest. */
+uint64_t model_round(double value);
+/* Adds what lives in one to what lives in another. */
+void live_add(struct live *into, const struct live *live);
+
+/* What samples stand for, as the target sent it. */
+struct drawn { double bytes, count, variance; };
+
+/* Allocation types that share their frees, or a type that has its own: what lives of them, which is exact, and what the
+ * samples of it stand for. */
+struct pool {
+	double bytes, count;
+	struct drawn drawn;
+	bool is_rough;               /* the class was off for a while */
+};
+
 struct model_site {
 	uint32_t id, class_id;
 	uint64_t received;                   /* events that came at level all. It stands here because applying an event
@@ -59,9 +83,12 @@ struct model_site {
 	struct heat *heat;                   /* of timed kinds; NULL: no memory */
 	int64_t mark_value;                  /* live bytes, the gauge's value or the count when the mark was set */
 	struct quantiles mark;
+	struct live live;                    /* of an allocation type or a tag; for the types that have their own frees
+					      * it is exact */
 	/* Events that came at level all. */
 	double streamed_per_s;
 	/* Private to the model. */
+	struct pool pool;                    /* of an allocation type */
 	uint64_t previous_count, previous_sum, previous_max; /* values at the last tick */
 	uint64_t *buckets, *previous_buckets;
 	struct delta **deltas;               /* MODEL_WINDOW_S_MAX of them: what each second added; or NULL */
@@ -74,8 +101,8 @@ struct model_task {
 	uint64_t thread_id;                  /* 0: not a thread */
 	bool has_ended;                      /* the task has ended; it is removed at the next tick at the latest */
 	char name[LIMIT_NAME_BYTES];
-	int64_t live_bytes, live_count;      /* of all types: what this task allocated less what it freed */
-	uint64_t alloc_bytes, alloc_count;   /* of all types: what this task ever allocated */
+	struct live live;                    /* of all types: what this task allocated, whoever frees it */
+	uint64_t alloc_bytes, alloc_count, free_bytes, free_count;   /* what this task ever allocated, and freed */
 	double alloc_per_s, free_per_s;      /* bytes */
 	double events_per_s;                 /* of all kinds, at level sum or all */
 	int64_t mark_value;                  /* live bytes when the mark was set */
@@ -90,6 +117,7 @@ struct model_task {
 struct task_site {
 	uint32_t task, site;
 	uint64_t count, sum, min, max;
+	struct live live;                    /* of an allocation type */
 	double rate_per_s;
 	uint64_t previous_count;             /* value at the last tick */
 	uint64_t *buckets;                   /* NULL without a distribution. The target may leave some out; then they sum
@@ -97,6 +125,13 @@ struct task_site {
 	/* Private to the model. */
 	uint64_t previous_sum, previous_max; /* values at the last tick */
 	uint32_t next_site;                  /* the next site of the same task; 0: this is the last */
+};
+
+/* What one task holds of one type under one tag, or under none when tag is 0. */
+struct model_holder {
+	uint32_t type, task, tag;
+	struct live live;
+	struct drawn drawn;
 };
 
 struct model_class {
@@ -185,8 +220,8 @@ struct model_target {
 };
 
 struct model_totals {
-	int64_t live_bytes, live_count;      /* of all allocation types */
-	bool is_rough;                       /* some of the types were off for a while */
+	struct live live;                    /* of all allocation types */
+	double unsampled_bytes;              /* of them, those of which no sample tells who holds them */
 	uint64_t rss_bytes, cpu_ns, thread_count, telem_cpu_ns, telem_bytes;
 	double alloc_per_s, free_per_s;      /* bytes */
 	double cpu_share, telem_cpu_share;   /* of one core */
@@ -250,18 +285,38 @@ static inline uint64_t model_dropped(const struct model_class *class)
 {
 	return class->dropped > class->base_dropped ? class->dropped - class->base_dropped : 0;
 }
-/* Returns the live bytes of an allocation type, from its sum (bytes allocated) and its max (bytes freed). The same with
- * count and min gives its live objects. */
-static inline int64_t model_live_bytes(uint64_t sum, uint64_t max) { return (int64_t)(sum - max); }
+/* Who holds what, by type, task and tag, in no order. model_has_holders() is false for a target that does not say. */
+bool model_has_holders(const struct model *model);
+uint64_t model_mean_bytes(const struct model *model);       /* one byte in so many is sampled now */
+uint32_t model_holder_count(const struct model *model);
+const struct model_holder *model_holder(const struct model *model, uint32_t index);
 /* Whether the site is an allocation type or a tag. A tag has the same figures, of what its blocks of code allocated and
  * freed. The types count these bytes as well, so totals leave tags out. */
 static inline bool model_is_memory(const struct model_site *site)
 {
 	return site->kind == SITE_ALLOC || site->kind == SITE_TAG;
 }
+/* Whether the site is an allocation type; not what counts the frees of those types that do not have their own. */
+static inline bool model_is_type(const struct model_site *site)
+{
+	return site->kind == SITE_ALLOC && site->detail != ALLOC_IS_FREES;
+}
 /* Whether some allocation type ever counted an allocation. While this is true "memory" on a screen means the live typed
  * bytes, also when all of them were freed and 0 are left; else it means the resident bytes that the kernel counts. */
 bool model_has_typed_memory(const struct model *model);
+/* The memory that is shown where there is room for one figure. */
+struct model_memory {
+	double bytes;
+	bool is_typed;
+	const char *prefix;                  /* "~" when it is an estimate, "rss " when it is the resident memory, or "" */
+	const struct series *trend;
+};
+struct model_memory model_memory(const struct model *model);
+/* Whether the site is how long the allocations of a type lived: it is called "TYPE lifetime", in class mem. */
+static inline bool model_is_lifetime(const struct model_site *site)
+{
+	return site->kind == SITE_LATENCY && site->detail == LATENCY_IS_LIFETIME;
+}
 static inline bool model_is_timed(const struct model_site *site) { return site_kind_is_timed(site->kind); }
 /* Series of the whole program: live typed bytes, resident bytes, events a second, wire bytes a second, losses, lag. */
 enum model_series { MODEL_MEMORY, MODEL_RSS, MODEL_EVENTS, MODEL_WIRE, MODEL_LOSS, MODEL_LAG, MODEL_SERIES_COUNT };

@@ -134,6 +134,8 @@ void model_empty(struct model *model)
 		model_task_free(model, model->tasks.items[i]);
 	for (uint32_t i = 0; i < model->task_sites.count; i++)
 		model_pair_free(model, model->task_sites.items[i]);
+	model_give(model, model->samples, HOLDERS_BYTES);
+	model_give(model, model->holders, HOLDERS_BYTES);
 	free(model->sites.items);
 	free(model->tasks.items);
 	free(model->task_sites.items);
@@ -266,6 +268,8 @@ struct model *model_copy(const struct model *model)
 	list_copy(&copy->tasks, &model->tasks, task_copy, &failed);
 	list_copy(&copy->task_sites, &model->task_sites, task_site_copy, &failed);
 	site_pages_copy(copy, &failed);
+	copy->samples = copy_of(model->samples, HOLDERS_BYTES, &failed);
+	copy->holders = copy_of(model->holders, HOLDERS_BYTES, &failed);
 	failed |= !map_copy(&copy->task_map, &model->task_map);
 	failed |= !map_copy(&copy->task_site_map, &model->task_site_map);
 	if (failed) {

@@ -32,6 +32,11 @@ struct model {
 	 * id that no site has. */
 	struct model_site **site_pages[LIMIT_SITES / SITES_A_PAGE];
 	struct map task_map, task_site_map;
+	struct model_holder *samples, *holders;      /* HOLDERS_BYTES each: as they came, and of the newest tick; NULL until
+						      * the target tells */
+	uint32_t sample_count, holder_count;
+	struct pool shared_pool;             /* of the types with ALLOC_IS_FREED_ELSEWHERE */
+	uint64_t mean_bytes;                 /* one byte in so many is sampled now */
 	struct model_frame frames[LIMIT_FRAMES];
 	uint32_t frame_count;
 	struct model_line lines[MODEL_LINES];
@@ -63,6 +68,7 @@ enum room { ROOM_FIGURES = LIMIT_STREAM_BYTES, ROOM_WINDOWS = LIMIT_STREAM_BYTES
 	    ROOM_TRENDS = LIMIT_STREAM_BYTES / 2 };
 
 #define BUCKET_BYTES (HISTOGRAM_BUCKETS * sizeof(uint64_t))
+#define HOLDERS_BYTES (4 * LIMIT_HOLDERS * sizeof(struct model_holder))      /* more than a target sends */
 #define DELTAS_BYTES (MODEL_WINDOW_S_MAX * sizeof(struct delta *))
 
 /* Returns zeroed memory, which is counted in used_bytes; NULL when that is at the bound, or memory is out. */

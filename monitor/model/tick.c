@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "monitor/model/define.h"
+#include "monitor/model/holders.h"
 
 void window_add(const struct model_site *site, int64_t second, int window_s, uint64_t *buckets)
 {
@@ -146,27 +147,30 @@ static double per_s(uint64_t now, uint64_t previous, double seconds)
 	return seconds > 0 && now >= previous ? (double)(now - previous) / seconds : 0;
 }
 
+static double live_or_none(const struct live *live)
+{
+	return live->is_known ? live->bytes : NAN;
+}
+
 static void site_tick(struct model *model, struct model_site *site, double seconds, int64_t from_second, int64_t second)
 {
-	const struct model_class *class = &model->classes[site->class_id];
-
 	if (model->has_previous) {
 		site->rate_per_s = per_s(site->count, site->previous_count, seconds);
 		site->sum_per_s = site->kind == SITE_GAUGE ? 0 : per_s(site->sum, site->previous_sum, seconds);
 		site->free_per_s = model_is_memory(site) ? per_s(site->max, site->previous_max, seconds) : 0;
 		site->streamed_per_s = per_s(site->received, site->previous_received, seconds);
 	}
-	site->is_rough = model_is_memory(site) && class->was_off;
+	site->is_rough = site->live.is_rough;
 	if (model_is_timed(site)) {
 		site_delta(model, site, from_second, second);
 		site_window(model, site);
-		site->is_rough = site->every > 1 || !site->buckets || !site->previous_buckets ||
+		site->is_rough = site->every > 1 || model_is_lifetime(site) || !site->buckets || !site->previous_buckets ||
 				 (model->window_s && !site->deltas) ||
 				 (site->forgotten_second && site->forgotten_second > second - model->window_s &&
 				  model->window_s);
 	} else if (site->trend) {
 		series_put(site->trend, from_second, second,
-			   model_is_memory(site) ? (double)model_live_bytes(site->sum, site->max)
+			   model_is_memory(site) ? live_or_none(&site->live)
 			   : site->kind == SITE_GAUGE ? (double)(int64_t)site->sum : site->rate_per_s);
 	}
 	site->previous_count = site->count;
@@ -201,10 +205,11 @@ static void pair_tick(const struct model *model, struct task_site *pair, const s
 
 	pair->rate_per_s = has_rates ? per_s(pair->count, pair->previous_count, seconds) : 0;
 	if (task && site->kind == SITE_ALLOC) {
-		task->live_bytes = signed_sum_of(task->live_bytes, model_live_bytes(pair->sum, pair->max));
-		task->live_count = signed_sum_of(task->live_count, model_live_bytes(pair->count, pair->min));
+		live_add(&task->live, &pair->live);
 		task->alloc_bytes = sum_of(task->alloc_bytes, pair->sum);
 		task->alloc_count = sum_of(task->alloc_count, pair->count);
+		task->free_bytes = sum_of(task->free_bytes, pair->max);
+		task->free_count = sum_of(task->free_count, pair->min);
 		if (has_rates) {
 			task->alloc_per_s += per_s(pair->sum, pair->previous_sum, seconds);
 			task->free_per_s += per_s(pair->max, pair->previous_max, seconds);
@@ -225,8 +230,8 @@ static void tasks_tick(struct model *model, double seconds, int64_t from_second,
 	for (uint32_t i = 0; i < model->tasks.count; i++) {
 		struct model_task *task = model->tasks.items[i];
 
-		task->live_bytes = task->live_count = 0;
-		task->alloc_bytes = task->alloc_count = 0;
+		task->live = (struct live){ .is_known = model->holders };
+		task->alloc_bytes = task->alloc_count = task->free_bytes = task->free_count = 0;
 		task->alloc_per_s = task->free_per_s = task->events_per_s = 0;
 	}
 	for (uint32_t i = 0; i < model->task_sites.count; i++) {
@@ -240,7 +245,7 @@ static void tasks_tick(struct model *model, double seconds, int64_t from_second,
 		struct model_task *task = model->tasks.items[i];
 
 		if (task->trend)
-			series_put(task->trend, from_second, second, (double)task->live_bytes);
+			series_put(task->trend, from_second, second, live_or_none(&task->live));
 	}
 }
 
@@ -250,7 +255,8 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 	double gc_busiest = 0, pauses_per_s = 0, pause_share = 0;
 	bool has_pauses = false;
 
-	*totals = (struct model_totals){ .rss_bytes = snapshot->rss_bytes, .cpu_ns = snapshot->cpu_ns,
+	*totals = (struct model_totals){ .live = totals->live, .unsampled_bytes = totals->unsampled_bytes,
+					 .rss_bytes = snapshot->rss_bytes, .cpu_ns = snapshot->cpu_ns,
 					 .thread_count = snapshot->thread_count, .telem_cpu_ns = snapshot->telem_cpu_ns,
 					 .telem_bytes = snapshot->telem_bytes };
 	if (model->has_previous && seconds > 0) {
@@ -264,9 +270,6 @@ static void totals_tick(struct model *model, const struct message_snapshot *snap
 		/* An allocation that a tag counts is also counted by a type. */
 		totals->events_per_s += site->kind == SITE_TAG ? 0 : site->rate_per_s;
 		if (site->kind == SITE_ALLOC) {
-			totals->is_rough |= site->is_rough && site->count > 0;
-			totals->live_bytes = signed_sum_of(totals->live_bytes, model_live_bytes(site->sum, site->max));
-			totals->live_count = signed_sum_of(totals->live_count, model_live_bytes(site->count, site->min));
 			totals->alloc_per_s += site->sum_per_s;
 			totals->free_per_s += site->free_per_s;
 		}
@@ -352,11 +355,12 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 		class_tick(model, &model->classes[i], seconds);
 	link_tick(model, snapshot, seconds);
 	model->ticks++;
+	holders_tick(model);
 	for (uint32_t i = 0; i < model->sites.count; i++)
 		site_tick(model, model->sites.items[i], seconds, from_second, second);
 	tasks_tick(model, seconds, from_second, second);
 	totals_tick(model, snapshot, seconds);
-	series_put(&model->series[MODEL_MEMORY], from_second, second, (double)model->totals.live_bytes);
+	series_put(&model->series[MODEL_MEMORY], from_second, second, model->totals.live.bytes);
 	series_put(&model->series[MODEL_RSS], from_second, second, (double)model->totals.rss_bytes);
 	series_put(&model->series[MODEL_LAG], from_second, second, model->link.lag_ns);
 	if (model->has_previous) {

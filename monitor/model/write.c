@@ -1,5 +1,7 @@
 #include "monitor/model/write.h"
 
+#include <math.h>
+
 #include "monitor/model/store.h"
 
 struct writer { model_emit *emit; void *arg; };
@@ -123,6 +125,33 @@ static void write_figures(const struct writer *writer, const struct model *model
 	}
 }
 
+static void write_holders(const struct writer *writer, const struct model *model)
+{
+	enum { ROWS = 64 };          /* one message has room for so many */
+	struct number numbers[ROWS * HOLDER_NUMBERS];
+	uint32_t part = 0, count = 0;
+
+	for (uint32_t i = 0; model->samples && (i == 0 || i < model->sample_count); i++) {
+		const struct model_holder *holder = &model->samples[i];
+		struct message message = { .kind = KIND_HOLDERS };
+
+		if (i < model->sample_count) {
+			numbers[count++] = number_of(holder->type);
+			numbers[count++] = number_of(holder->task);
+			numbers[count++] = number_of(holder->tag);
+			numbers[count++] = number_of(model_round(holder->drawn.bytes));
+			numbers[count++] = number_of(model_round(holder->drawn.count));
+			numbers[count++] = number_of(model_round(sqrt(holder->drawn.variance)));
+		}
+		if (i + 1 < model->sample_count && count < ROWS * HOLDER_NUMBERS)
+			continue;
+		message.holders = (struct message_holders){ model->snapshot.tick, part++, model->mean_bytes,
+							    { numbers, count } };
+		put(writer, &message);
+		count = 0;
+	}
+}
+
 static void write_books(const struct writer *writer, const struct model *model)
 {
 	struct number rows[LIMIT_CLASSES * 4];
@@ -204,6 +233,7 @@ void model_write(const struct model *model, model_emit *emit, void *arg)
 	write_sites(&writer, model);
 	write_tasks(&writer, model);
 	write_figures(&writer, model);
+	write_holders(&writer, model);
 	write_books(&writer, model);
 	write_sink(&writer, model);
 	write_frames(&writer, model);

@@ -10,6 +10,7 @@
 #include <curses.h>
 #include <event2/event.h>
 
+#include "monitor/screen/held_view.h"
 #include "monitor/screen/keys.h"
 #include "monitor/screen/picker.h"
 #include "monitor/screen/screen.h"
@@ -125,6 +126,7 @@ static void on_change(void *arg, bool tick)
 		app->has_recorded = true;
 		keys_record(&app->screen, app->options->output);
 	}
+	held_view_ask(&app->screen);
 	draw_soon(app);
 }
 
@@ -233,6 +235,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	if (app->has_target) {
 		play(app);
 		look_for_return(app);
+		held_view_ask(&app->screen);
 	}
 	next.tv_usec = app->has_target && app->target.cursor.is_playing ? 100000 : BEAT_MS * 1000 - 1;
 	draw_soon(app);

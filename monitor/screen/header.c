@@ -278,18 +278,16 @@ void header_draw_pulse(const struct screen *screen, const struct canvas *canvas)
 	const struct model *model = target_model(screen->target);
 	const struct model_link *link = model_link(model);
 	const struct model_totals *totals = model_totals(model);
-	bool has_types = model_has_typed_memory(model);
+	struct model_memory memory = model_memory(model);
 	char figure[UNITS_BYTES], part[120];
 	uint32_t on = 0, defined = 0;
 	int x = 0;
 
 	if (model_ticks(model) == 0)
 		return;
-	units_bytes(figure, has_types ? (double)totals->live_bytes : (double)totals->rss_bytes);
-	/* What was allocated and freed while the class was off is not counted. */
-	snprintf(part, sizeof part, "mem %s%s%s", has_types && totals->is_rough ? "~" : "", figure,
-		 trend_of(model_series(model, has_types ? MODEL_MEMORY : MODEL_RSS), model_second(model),
-			  canvas_glyphs(canvas)));
+	units_bytes(figure, memory.bytes);
+	snprintf(part, sizeof part, "%s%s%s%s", memory.is_typed ? "mem " : "", memory.prefix, figure,
+		 trend_of(memory.trend, model_second(model), canvas_glyphs(canvas)));
 	x = put_gap(canvas, x, 1, STYLE(ROLE_TEXT), part);
 	units_rate(figure, totals->events_per_s);
 	snprintf(part, sizeof part, "ev %s", figure);

@@ -6,6 +6,7 @@
 
 #include "monitor/screen/class_strip.h"
 #include "monitor/screen/header.h"
+#include "monitor/screen/held_view.h"
 #include "monitor/screen/keys.h"
 #include "monitor/screen/prompt.h"
 #include "widgets/text.h"
@@ -25,6 +26,7 @@ void screen_init(struct screen *screen, struct target *target)
 void screen_fini(struct screen *screen)
 {
 	recorder_stop(&screen->recorder);
+	held_fini(&screen->held);
 }
 
 const struct panel *screen_panel(const struct screen *screen)
@@ -151,7 +153,7 @@ static void draw_keys(const struct screen *screen, const struct canvas *canvas, 
 static void draw_plain(const struct screen *screen, const struct canvas *canvas)
 {
 	const struct model *model = target_model(screen->target);
-	const struct model_totals *totals = model_totals(model);
+	struct model_memory memory = model_memory(model);
 	const struct model_site *worst = model_worst_p99(model);
 	char badge[64], figure[UNITS_BYTES], line[400], name[300];
 	int y = 0;
@@ -162,8 +164,9 @@ static void draw_plain(const struct screen *screen, const struct canvas *canvas)
 		return;
 	}
 	if (model_ticks(model)) {
-		units_bytes(figure, model_has_typed_memory(model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
-		canvas_text(canvas, 0, y++, STYLE(ROLE_TEXT), figure);
+		units_bytes(figure, memory.bytes);
+		snprintf(line, sizeof line, "%s%s", memory.prefix, figure);
+		canvas_text(canvas, 0, y++, STYLE(ROLE_TEXT), line);
 	}
 	if (worst) {
 		units_time(figure, (double)worst->window.p99);
@@ -199,6 +202,7 @@ void screen_fill_view(struct screen *screen)
 	view->may_control = model_target(target_model(screen->target))->may_control && !controls->is_read_only;
 	view->keep = controls->persist;
 	view->own_name = controls->own_name;
+	held_view_fill(screen);
 }
 
 static void draw_panel(struct screen *screen, const struct canvas *canvas, int y, int height)

@@ -10,6 +10,7 @@
 
 #include "monitor/observe/record.h"
 #include "monitor/screen/panels/panel.h"
+#include "monitor/session/ask_held.h"
 #include "monitor/session/target.h"
 #include "widgets/canvas.h"
 #include "widgets/lineedit.h"
@@ -29,6 +30,9 @@ struct screen {
 	char typed[64];
 	char message[600], message_clock[16];
 	struct panel_request requests[LIMIT_CLASSES];        /* by class, as panels see the wishes of the controls */
+	struct held held;            /* who holds the program's memory, while a panel wants that */
+	bool has_held;               /* an answer is complete */
+	uint64_t held_ns;            /* when it came, of the monotonic clock; 0: none came */
 	bool asks_to_quit;
 	uint64_t now_ns;             /* of the monotonic clock, when this frame is drawn */
 	int64_t real_ns;             /* of the wall clock */

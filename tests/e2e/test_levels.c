@@ -132,6 +132,7 @@ static void a_dump_is_written_for_a_script_and_for_the_screen(void **state)
 static void what_a_task_holds_is_listed(void **state)
 {
 	struct proc *demo = demo_start(*state, .args = fast);
+	struct term *term;
 	struct said said;
 	json_t *list;
 
@@ -139,12 +140,24 @@ static void what_a_task_holds_is_listed(void **state)
 		   said.out[1] == '{'), MS);
 	list = json_loads(said.out, 0, NULL);
 	assert_true(json_is_array(list));
-	assert_true(json_integer_value(json_object_get(json_array_get(list, 0), "bytes")) > 0);
+	assert_true(json_integer_value(json_object_get(json_array_get(list, 0), "live_bytes")) > 0);
+	assert_true(json_integer_value(json_object_get(json_array_get(list, 0), "oldest_ns")) > 0);
 	assert_true(strlen(json_string_value(json_object_get(json_array_get(list, 0), "type"))) > 0);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "task")), "indexing");
 	json_decref(list);
 	said = telemtop("held", pid_of(demo));
 	assert_code(said, 0);
-	assert_has(said.out, "of the allocations that live");
+	assert_has(said.out, "indexing");
+	assert_has(said.out, "Estimated from samples: one byte in ");
+	said = telemtop("held", "--addresses", pid_of(demo));
+	assert_code(said, 0);
+	assert_has(said.out, " 0x");
+	term = screen_start(24, 100, "-d", "0.1", "-p", "1", pid_of(demo));
+	term_wait_text(term, "indexing", MS);
+	term_keys(term, "enter");
+	term_wait_text(term, "median", MS);
+	term_wait_text(term, " ms ", MS);        /* an age has come */
+	screen_quit(term);
 	said = telemtop("held", pid_of(demo), "nobody");
 	assert_code(said, 2);
 	assert_has(said.err, "task \"nobody\": the target has no such task now");

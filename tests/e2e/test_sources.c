@@ -28,7 +28,7 @@ static void assert_lines(struct said said, int code, int lines)
 	strcpy(copy, said.out);
 	line = strtok_r(copy, "\n", &save);
 	assert_non_null(line);
-	assert_has(line, "time           mem   alloc/s  gc/s   gc%  tasks  ev/s   wire/s drop state  worst p99");
+	assert_has(line, "time               mem   alloc/s  gc/s   gc%  tasks  ev/s   wire/s drop state  worst p99");
 	for (; (line = strtok_r(NULL, "\n", &save)); count++) {
 		char clock[16], memory[16], memory_unit[8], alloc[16], alloc_unit[8], gc[16], share[16], tasks[16],
 			events[16];

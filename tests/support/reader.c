@@ -302,6 +302,22 @@ static void on_task(struct reader *reader, const struct message_task *message)
 	task->thread_id = message->thread_id;
 }
 
+static void on_holders(struct reader *reader, const struct message_holders *message)
+{
+	const struct number *row = message->rows.numbers;
+
+	if (message->part == 0)
+		reader->holder_count = 0;
+	reader->mean_bytes = message->mean_bytes;
+	assert_int_equal(message->rows.count % HOLDER_NUMBERS, 0);
+	for (uint32_t i = 0; i < message->rows.count; i += HOLDER_NUMBERS, row += HOLDER_NUMBERS) {
+		assert_true(reader->holder_count < sizeof reader->holders / sizeof *reader->holders);
+		reader->holders[reader->holder_count++] = (struct reader_holder){
+			row[0].bits, row[1].bits, row[2].bits, row[3].bits, row[4].bits, row[5].bits,
+		};
+	}
+}
+
 static void on_message(struct reader *reader, const struct message *message)
 {
 	reader->kind_count[message->kind & 0xff]++;
@@ -355,8 +371,10 @@ static void on_message(struct reader *reader, const struct message *message)
 		break;
 	case KIND_HELD:
 		reader->held_task = message->held.task;
-		reader->held_count += message->held.rows.count / 4;
+		reader->held_count += message->held.rows.count / HELD_NUMBERS;
+		reader->held_next = message->held.next;
 		break;
+	case KIND_HOLDERS: on_holders(reader, &message->holders); break;
 	default:
 		/* The other kinds are for tests about them. A program never sends a request. */
 		if (message->kind >= KIND_SET_LEVEL) {

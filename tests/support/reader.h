@@ -26,6 +26,8 @@ struct reader_site {
 	uint64_t buckets[HISTOGRAM_BUCKETS];
 	uint64_t event_count, event_sum;
 };
+/* What one task holds of one type under one tag, as the program estimates it. */
+struct reader_holder { uint64_t type, task, tag, bytes, count, deviation; };
 struct reader_class { char name[LIMIT_NAME_BYTES]; uint32_t level, own_level, leases, level_count; char by[64]; };
 enum { READER_TASK_SITES = 1024 };
 struct reader_task {
@@ -64,7 +66,10 @@ struct reader {
 	uint64_t log_cut, log_severity, log_folded;   /* log_folded: total of all lines */
 	struct message_frame frame;      /* the latest one, with its figures in frame_figures */
 	uint64_t frame_figures[SEVERITY_COUNT + 2 * LIMIT_COUNTERS_A_FRAME];
-	uint64_t frame_broken_count, held_task, held_count;
+	uint64_t frame_broken_count, held_task, held_count, held_next;
+	struct reader_holder holders[1024];      /* of the latest tick */
+	uint32_t holder_count;
+	uint64_t mean_bytes;
 	struct number record[LIMIT_FIELDS];
 	uint32_t record_count;
 	uint64_t next_request;

@@ -33,6 +33,7 @@ struct panel_wish {
 	uint8_t level;                       /* LEVEL_OWN: give the lease back */
 };
 
+struct held_sample;
 struct panel;
 
 struct panel_view {
@@ -55,9 +56,12 @@ struct panel_view {
 	const char *own_name;                /* the name we have in set_by, or NULL */
 	bool may_control;
 	bool keep;                           /* levels stay as they are when we leave */
+	const struct held_sample *held_samples;      /* what the program last answered to wants_held; NULL: nothing */
+	uint32_t held_count;
 	const char *nothing;                 /* why there is no data at all; NULL when there is some */
 	/* The panel fills these in. */
 	struct panel_wish wish;
+	bool wants_held;                     /* ask the program for its live samples, now and then */
 	int cursor_x, cursor_y;              /* where the terminal's cursor belongs on the canvas; -1: nowhere */
 	char message[128];                   /* for the message row; "" for no message */
 	const struct panel *go;              /* the panel to switch to, where the item go_id is opened; NULL: stay */

@@ -8,6 +8,7 @@
 #include "widgets/chart.h"
 #include "widgets/rule.h"
 #include "widgets/sparkline.h"
+#include "widgets/tabbar.h"
 #include "widgets/text.h"
 
 enum {
@@ -138,6 +139,26 @@ void title_draw(const struct canvas *canvas, const char *left, const char *right
 	rule_draw(canvas, 0, left, right && right[0] ? right : NULL);
 }
 
+int tabs_label(char *left, size_t left_bytes, const char *const *names, int count, int tab, const struct canvas *canvas)
+{
+	size_t used = strlen(left);
+	int x;
+
+	used += (size_t)snprintf(left + used, left_bytes - used, " ─");
+	x = 2 + canvas_text_width(canvas, left);
+	for (int i = 0; i < count && used < left_bytes; i++)
+		used += (size_t)snprintf(left + used, left_bytes - used, i == tab ? "[%s]" : " %s ", names[i]);
+	if (left[strlen(left) - 1] == ' ')
+		left[strlen(left) - 1] = '\0';
+	return x;
+}
+
+void tabs_draw(const char *left, int x, const char *const *names, int count, int tab, const struct canvas *canvas)
+{
+	if (canvas_text_width(canvas, left) + 4 <= canvas->width_cells)
+		tabbar_draw(canvas, x, 0, names, count, tab);
+}
+
 int text_wrap(const struct canvas *canvas, int x, int y, struct style style, const char *text)
 {
 	int width = canvas->width_cells - x;
@@ -191,6 +212,19 @@ void site_figure(char out[UNITS_BYTES], const struct model_site *site, double va
 
 	units_value(text, site_unit(site), value);
 	snprintf(out, UNITS_BYTES, "%s%.20s", site->is_rough && !isnan(value) ? "~" : "", text);
+}
+
+void bytes_text(char *out, size_t out_bytes, double bytes, bool is_rough)
+{
+	char text[UNITS_BYTES];
+
+	units_bytes(text, bytes);
+	snprintf(out, out_bytes, "%s%.*s", is_rough && !isnan(bytes) ? "~" : "", (int)out_bytes - 2, text);
+}
+
+void live_text(char out[UNITS_BYTES], const struct live *live)
+{
+	bytes_text(out, UNITS_BYTES, live->is_known ? live->bytes : NAN, live->is_rough);
 }
 
 double figure_or_none(uint64_t count, uint64_t value)
@@ -496,15 +530,6 @@ bool wish_site_off(struct panel_view *view, const struct model_site *site)
 
 static const char lifetime_ending[] = " lifetime";
 
-bool site_is_lifetime(const struct model *model, const struct model_site *site)
-{
-	size_t length = strlen(site->name);
-
-	return site->kind == SITE_LATENCY && site->class_id == (uint32_t)model_class_find(model, "mem") &&
-	       length >= sizeof lifetime_ending &&
-	       !strcmp(site->name + length - (sizeof lifetime_ending - 1), lifetime_ending);
-}
-
 const struct model_site *site_lifetime_of(const struct model *model, const struct model_site *type)
 {
 	char name[LIMIT_NAME_BYTES];
@@ -515,20 +540,20 @@ const struct model_site *site_lifetime_of(const struct model *model, const struc
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
 
-		if (!strcmp(site->name, name) && site_is_lifetime(model, site))
+		if (model_is_lifetime(site) && !strcmp(site->name, name))
 			return site;
 	}
 	return NULL;
 }
 
-bool site_is_timed(const struct model_site *site)
+bool site_is_lifetime(const struct model_site *site)
 {
-	return model_is_timed(site);
+	return model_is_lifetime(site);
 }
 
 bool site_is_alloc(const struct model_site *site)
 {
-	return site->kind == SITE_ALLOC;
+	return model_is_type(site);
 }
 
 bool site_is_tag(const struct model_site *site)

@@ -40,6 +40,10 @@ bool title_fits(const struct canvas *canvas, const char *left, const char *right
 /* Draws the title of a panel. At its right stands the first of the two texts right and shorter that fits; either may be
  * NULL. */
 void title_draw(const struct canvas *canvas, const char *left, const char *right, const char *shorter);
+/* Adds the names of a panel's tabs to the left text of its title; returns the column where they begin. tabs_draw() then
+ * draws them over the title, if they fit. */
+int tabs_label(char *left, size_t left_bytes, const char *const *names, int count, int tab, const struct canvas *canvas);
+void tabs_draw(const char *left, int x, const char *const *names, int count, int tab, const struct canvas *canvas);
 /* Draws text from column x on, over as many rows as it needs; returns the row after it. */
 int text_wrap(const struct canvas *canvas, int x, int y, struct style style, const char *text);
 /* Draws text in a field of width_cells that ends at column x_end; a text that is too wide is cut. */
@@ -49,6 +53,10 @@ void text_field(const struct canvas *canvas, int x_end, int y, int width_cells, 
 enum unit site_unit(const struct model_site *site);
 /* One of a site's values as text, with ~ when it is an estimate; "–" for NaN. */
 void site_figure(char out[UNITS_BYTES], const struct model_site *site, double value);
+/* Bytes as text, with ~ when they are an estimate. */
+void bytes_text(char *out, size_t out_bytes, double bytes, bool is_rough);
+/* What lives as text, with ~ when it is an estimate; "–" when it is not known. */
+void live_text(char out[UNITS_BYTES], const struct live *live);
 /* Returns value, or NaN when count is 0. */
 double figure_or_none(uint64_t count, uint64_t value);
 /* value is one of the window's quantiles: returns it, or NaN when it is not known. */
@@ -100,9 +108,7 @@ void wish_level(struct panel_view *view, uint32_t class_id, uint32_t site, uint8
 bool wish_site_next(struct panel_view *view, const struct model_site *site);
 bool wish_site_off(struct panel_view *view, const struct model_site *site);
 
-bool site_is_timed(const struct model_site *site);
-/* Whether the site holds how long allocations of a type live: it is called "TYPE lifetime", in class mem. */
-bool site_is_lifetime(const struct model *model, const struct model_site *site);
+bool site_is_lifetime(const struct model_site *site);
 /* The lifetimes of a type's sampled allocations; NULL when the program does not send them, or type is NULL. */
 const struct model_site *site_lifetime_of(const struct model *model, const struct model_site *type);
 bool site_is_alloc(const struct model_site *site);

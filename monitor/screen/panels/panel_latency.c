@@ -14,7 +14,30 @@ enum { SORT_P99, SORT_MAX, SORT_RATE, SORT_P50, SORT_P90, SORT_NAME, SORT_COUNT 
 enum { WIDE_CELLS = 100 };           /* at this width and above p90 and class have their columns */
 
 static const char *const sorts[SORT_COUNT] = { "p99", "max", "rate", "p50", "p90", "name" };
-static const struct need timed_need = { site_is_timed, "span", "spans", "entered" };
+/* Sizes and lifetimes of allocations are distributions as well, but no latencies, so they have views of their own. */
+enum { TAB_LATENCY, TAB_VALUE, TAB_LIFETIME, TAB_COUNT };
+static const char *const tab_names[TAB_COUNT] = { "latency", "value", "lifetime" };
+
+static int tab_of(const struct panel_view *view)
+{
+	return view->tab >= 0 && view->tab < TAB_COUNT ? view->tab : TAB_LATENCY;
+}
+
+static bool is_value(const struct model_site *site)
+{
+	return model_is_timed(site) && site_unit(site) != UNIT_NS;
+}
+
+static bool is_latency(const struct model_site *site)
+{
+	return model_is_timed(site) && !is_value(site) && !model_is_lifetime(site);
+}
+
+static const struct need needs[TAB_COUNT] = {
+	{ is_latency, "span", "spans", "entered" },
+	{ is_value, "value", "values", "recorded" },
+	{ site_is_lifetime, "lifetime", "lifetimes", "sampled" },
+};
 
 static double sort_key(const struct model_site *site, int sort)
 {
@@ -30,15 +53,11 @@ static void collect(const struct model *model, const struct panel_view *view, st
 {
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
-		enum unit unit;
 
-		if (!model_is_timed(site))
-			continue;
-		/* Times, sizes and plain numbers cannot be compared, so they are groups of their own unless the list is
-		 * sorted by rate. Lifetimes of allocations are the last group: they are mostly longer than any latency. */
-		unit = site_unit(site);
-		rows_add(rows, site->id, view->sort == SORT_RATE ? 0 : site_is_lifetime(model, site) ? 3
-			 : unit == UNIT_NS ? 0 : unit == UNIT_BYTES ? 1 : 2, sort_key(site, view->sort), site->name);
+		/* Sizes and plain numbers cannot be compared, so they are groups of their own. */
+		if (needs[tab_of(view)].wants(site))
+			rows_add(rows, site->id, view->sort != SORT_RATE && site_unit(site) == UNIT_NONE,
+				 sort_key(site, view->sort), site->name);
 	}
 }
 
@@ -141,7 +160,7 @@ static void draw_table(const struct model *model, const struct panel_rows *rows,
 		COLUMN_P99, COLUMN_MAX, COLUMN_RATE, COLUMN_P50, COLUMN_P90, COLUMN_NAME,
 	};
 	static const struct table_column all[COLUMN_COUNT] = {
-		[COLUMN_NAME] = { "span", 12, false, true, 0 },
+		[COLUMN_NAME] = { NULL, 12, false, true, 0 },
 		[COLUMN_CLASS] = { "class", 9, false, false, 8 },
 		[COLUMN_RATE] = { "rate", 7, true, false, 2 },
 		[COLUMN_P50] = { "p50", 8, true, false, 4 },
@@ -172,6 +191,8 @@ static void draw_table(const struct model *model, const struct panel_rows *rows,
 		columns[count] = all[i];
 		if (i == COLUMN_P50 || i == COLUMN_P90 || i == COLUMN_P99 || i == COLUMN_MAX)
 			columns[count].width_cells = figure_cells;
+		if (i == COLUMN_NAME)
+			columns[count].title = tab_of(view) == TAB_LATENCY ? "span" : tab_names[tab_of(view)];
 		if (i == COLUMN_NAME && canvas->width_cells < 75)
 			columns[count].width_cells = 10;
 		if (i == COLUMN_TREND) {
@@ -195,21 +216,26 @@ static void draw_table(const struct model *model, const struct panel_rows *rows,
 }
 
 /* Draws the title, the reasons for missing rows and the table; the panel and its small form share this. */
-static void draw_list(const struct model *model, struct panel_view *view, const char *title_right,
-		      const struct canvas *canvas)
+static void draw_list(const struct model *model, struct panel_view *view, bool has_tabs, const char *title_right,
+		      const char *title_shorter, const struct canvas *canvas)
 {
+	static const char *const rows_of[TAB_COUNT] = { "spans", "values", "lifetimes" };
 	struct panel_rows rows = list_rows(&latency_list, model, view);
 	char title[64], filter[256], left[384], text[NAME_BYTES * 2];
 	struct canvas part;
-	int y = 1;
+	int y = 1, tab = tab_of(view), tabs_x = 0;
 
 	panel_title(title, &panel_latency);
 	filter_label(filter, sizeof filter, view, rows.count, rows.all_count, canvas_glyphs(canvas));
 	snprintf(left, sizeof left, "%s%s", title, filter);
-	title_draw(canvas, left, title_right, window_name(model_window(model)));
-	if (reason_text(text, sizeof text, model, view, &timed_need, canvas_glyphs(canvas)))
+	if (has_tabs)
+		tabs_x = tabs_label(left, sizeof left, tab_names, TAB_COUNT, tab, canvas);
+	title_draw(canvas, left, title_right, title_shorter);
+	if (has_tabs)
+		tabs_draw(left, tabs_x, tab_names, TAB_COUNT, tab, canvas);
+	if (reason_text(text, sizeof text, model, view, &needs[tab], canvas_glyphs(canvas)))
 		y = text_wrap(canvas, 1, y, STYLE(ROLE_TEXT), text);
-	y = no_match_draw(view, rows.count, rows.all_count, "spans", y, canvas);
+	y = no_match_draw(view, rows.count, rows.all_count, rows_of[tab], y, canvas);
 	part = canvas_part(canvas, 0, y, canvas->width_cells - 1, canvas->height_cells - y);
 	view->cursor_x = view->cursor_y = -1;
 	if (rows.count > 0)
@@ -236,7 +262,7 @@ static void small(const struct model *model, struct panel_view *view, const stru
 	char right[160];
 
 	list_right(right, sizeof right, model, view, false);
-	draw_list(model, view, right, canvas);
+	draw_list(model, view, false, right, window_name(model_window(model)), canvas);
 }
 
 const struct model_site *latency_chosen(const struct model *model, struct panel_view *view)
@@ -255,7 +281,7 @@ const struct model_site *latency_chosen(const struct model *model, struct panel_
 static void draw(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
 	const struct model_site *site = view->is_open ? model_site_by_id(model, view->open_id) : NULL;
-	char right[192];
+	char right[192], shorter[192];
 
 	canvas_clear(canvas);
 	if (view->is_open && (!site || !model_is_timed(site) || view->nothing))
@@ -265,7 +291,8 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 		return;
 	}
 	list_right(right, sizeof right, model, view, true);
-	draw_list(model, view, right, canvas);
+	list_right(shorter, sizeof shorter, model, view, false);
+	draw_list(model, view, true, right, shorter, canvas);
 }
 
 /* Opens what the cursor is on; a cursor that is not in the list enters it first. */
@@ -284,6 +311,15 @@ static bool close_row(const struct model *model, struct panel_view *view)
 {
 	(void)model;
 	view->is_open = false;
+	return true;
+}
+
+static bool next_tab(const struct model *model, struct panel_view *view)
+{
+	(void)model;
+	view->tab = (tab_of(view) + 1) % TAB_COUNT;
+	view->top = 0;
+	list_leave(view);
 	return true;
 }
 
@@ -309,6 +345,8 @@ static const struct panel_key keys[] = {
 	  .run = open_row },
 	{ KEYCODE_ESCAPE, .applies = PANEL_WHILE_OPEN, .footer = "Esc back", .run = close_row },
 	{ KEYCODE_DOWN, .applies = PANEL_WHILE_OPEN, .footer = "↑↓ next span" },
+	{ 'v', .applies = PANEL_WHILE_CLOSED, .footer = "v view", .help_keys = "v", .help = "latencies, values, lifetimes",
+	  .run = next_tab },
 	{ 'w', .footer = "w window" },
 	{ 's', .applies = PANEL_WHILE_CLOSED, .footer = "s sort", .help_keys = "s r",
 	  .help = "sort by next column, reverse" },
@@ -326,7 +364,7 @@ static int count(const struct model *model)
 	int timed = 0;
 
 	for (uint32_t i = 0; i < model_site_count(model); i++)
-		timed += model_is_timed(model_site(model, i));
+		timed += is_latency(model_site(model, i));
 	return timed;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "widgets/cells.h"
-#include "widgets/tabbar.h"
+#include "widgets/key.h"
 
 static void draw_title(const struct model *model, const struct panel_view *view, const struct panel_rows *rows,
 		       const struct canvas *canvas)
@@ -13,15 +13,8 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 
 	panel_title(title, &panel_memory);
 	filter_label(filter, sizeof filter, view, rows->count, rows->all_count, canvas_glyphs(canvas));
-	snprintf(left, sizeof left, "%s%s ─", title, filter);
-	tabs_x = 2 + canvas_text_width(canvas, left);
-	for (int i = 0; i < TAB_COUNT; i++) {
-		size_t used = strlen(left);
-
-		snprintf(left + used, sizeof left - used, i == tab ? "[%s]" : " %s ", memory_tab_names[i]);
-	}
-	if (left[strlen(left) - 1] == ' ')
-		left[strlen(left) - 1] = '\0';
+	snprintf(left, sizeof left, "%s%s", title, filter);
+	tabs_x = tabs_label(left, sizeof left, memory_tab_names, TAB_COUNT, tab, canvas);
 	list_sort_label(sort, memory_list_of(tab), view);
 	/* When it gets narrow, what is unusual stays longest: that rows are held, then what Δ is against. */
 	snprintf(shorter, sizeof shorter, view->is_held ? "5 min ─ %s" : "5 min", sort);
@@ -34,8 +27,7 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 				 clock);
 	}
 	title_draw(canvas, left, longer, shorter);
-	if (canvas_text_width(canvas, left) + 4 <= canvas->width_cells)
-		tabbar_draw(canvas, tabs_x, 0, memory_tab_names, TAB_COUNT, tab);
+	tabs_draw(left, tabs_x, memory_tab_names, TAB_COUNT, tab, canvas);
 }
 
 static int chart_rows(int height_cells)
@@ -73,6 +65,12 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 
 	canvas_clear(canvas);
 	view->cursor_x = view->cursor_y = -1;
+	view->wants_held = view->is_open && !view->nothing;
+	if (view->wants_held) {
+		memory_draw_open(model, view, canvas);
+		rows_free(&rows);
+		return;
+	}
 	draw_title(model, view, &rows, canvas);
 	if (!view->nothing && plot_rows > 0) {
 		part = canvas_part(canvas, 0, 1, canvas->width_cells - 1, plot_rows);
@@ -120,12 +118,36 @@ static bool wish_chosen(const struct model *model, struct panel_view *view, bool
 	return off ? wish_site_off(view, site) : wish_site_next(view, site);
 }
 
+/* Opens what the cursor is on; a cursor that is not in the list enters it first. */
+static bool open_row(const struct model *model, struct panel_view *view)
+{
+	if (view->cursor < 0)
+		list_key(memory_list_of(memory_tab_of(view)), model, view, KEYCODE_DOWN);
+	if (view->cursor >= 0) {
+		view->is_open = true;
+		view->open_id = view->cursor_id;
+	}
+	return true;
+}
+
+static bool close_row(const struct model *model, struct panel_view *view)
+{
+	(void)model;
+	view->is_open = false;
+	return true;
+}
+
 static bool level_up(const struct model *model, struct panel_view *view) { return wish_chosen(model, view, false); }
 static bool level_off(const struct model *model, struct panel_view *view) { return wish_chosen(model, view, true); }
 
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
-	return list_key(memory_list_of(memory_tab_of(view)), model, view, key);
+	if (!list_key(memory_list_of(memory_tab_of(view)), model, view, key))
+		return false;
+	/* While one is open, the arrows open the next one. */
+	if (view->is_open && view->cursor >= 0)
+		view->open_id = view->cursor_id;
+	return true;
 }
 
 static int count(const struct model *model)
@@ -134,8 +156,13 @@ static int count(const struct model *model)
 }
 
 static const struct panel_key keys[] = {
-	{ 'v', .footer = "v view", .help_keys = "v", .help = "by task, type, task×type, tag", .run = next_tab },
-	{ 's', .footer = "s sort", .help_keys = "s r", .help = "sort by next column, reverse" },
+	{ KEYCODE_ENTER, .applies = PANEL_WHILE_CLOSED, .footer = "⏎ open", .help_keys = "⏎ Esc",
+	  .help = "who holds it, since when; back", .run = open_row },
+	{ KEYCODE_ESCAPE, .applies = PANEL_WHILE_OPEN, .footer = "Esc back", .run = close_row },
+	{ 'v', .applies = PANEL_WHILE_CLOSED, .footer = "v view", .help_keys = "v",
+	  .help = "by task, type, task×type, tag", .run = next_tab },
+	{ 's', .applies = PANEL_WHILE_CLOSED, .footer = "s sort", .help_keys = "s r",
+	  .help = "sort by next column, reverse" },
 	{ 'o', .help_keys = "o", .help = "hold, let go the order" },
 	{ '/', .footer = "/ filter", .help_keys = "/", .help = "filter (sub, !not, /regex/)" },
 	{ 'm', .footer = "m mark" },

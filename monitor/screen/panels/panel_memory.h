@@ -1,4 +1,5 @@
-/* panel_memory.h -- the parts of the Memory panel: its lists, the table, the matrix, the row of holders. */
+/* panel_memory.h -- the parts of the Memory panel: its lists, the table, the matrix, the row of holders, what is
+ * open. */
 #ifndef TELEM_MONITOR_SCREEN_PANELS_PANEL_MEMORY_H
 #define TELEM_MONITOR_SCREEN_PANELS_PANEL_MEMORY_H
 
@@ -14,10 +15,10 @@ enum {
 	MATRIX_TASKS_MAX = TABLE_COLUMNS_MAX - 3     /* the matrix also has columns for type, live bytes and other tasks */
 };
 
-/* What a task or a type holds, or what a tag left behind. NaN stands for what is not known. */
+/* What lives of a task, a type or a tag, and what was ever allocated and freed there. NaN stands for what is not known. */
 struct holding {
 	double live, change, allocated, freed, allocations_per_s, alloc_per_s, free_per_s, objects;
-	double average;              /* bytes of an allocation, over all that ever were */
+	double average;              /* bytes of an object that lives */
 	const struct series *trend;
 	bool is_rough, is_known;
 };
@@ -42,8 +43,8 @@ extern const struct need memory_alloc_need, memory_tag_need;
 int memory_tab_of(const struct panel_view *view);
 const struct panel_list *memory_list_of(int tab);
 struct holding memory_holding_of(const struct model *model, int tab, uint32_t id);
-/* Live bytes of one type in one task. */
-double memory_pair_live(const struct task_site *pair);
+/* The row of what no sample tells the holder of; its id is TASK_ALL. */
+#define MEMORY_OF_NOBODY "(not sampled)"
 
 /* ---- panel_memory_table.c ---- */
 /* Draws the table, or the matrix, from row y of the panel on. */
@@ -51,14 +52,16 @@ void memory_draw_table(struct memory_table *memory, struct panel_view *view, int
 /* The name of a row; style becomes dim when what it names is gone. */
 void memory_row_name(const struct memory_table *memory, const struct panel_row *row, char *out, size_t out_bytes,
 		     struct style *style);
-/* Bytes as text, with ~ when they are an estimate. */
-void memory_bytes_text(char *out, size_t out_bytes, double bytes, bool is_rough);
 /* "12.1 ms", how long half of the allocations live; "–" when lifetime is NULL. */
 void memory_lifetime_text(char out[UNITS_BYTES], const struct model_site *lifetime);
 void memory_dim_when_zero(double value, struct style *style);
 
 /* ---- panel_memory_matrix.c ---- */
 void memory_draw_matrix(struct memory_table *memory, struct panel_view *view, int y, const struct canvas *canvas);
+
+/* ---- panel_memory_open.c ---- */
+/* Draws who holds what of the task, type or tag that is open, and since when. */
+void memory_draw_open(const struct model *model, struct panel_view *view, const struct canvas *canvas);
 
 /* ---- panel_memory_holders.c ---- */
 /* Draws into row y who holds the chosen type, or what the chosen task holds. */

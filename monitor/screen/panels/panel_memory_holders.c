@@ -6,7 +6,7 @@
 
 enum { HOLDERS_MAX = 4 };            /* so many holders are named */
 
-struct holder { uint32_t id; double bytes; };
+struct holder { uint32_t id; double bytes; bool is_rough; };
 
 /* Adds a holder to a list that keeps only the biggest ones, at most `most`, biggest first. Returns the bytes of the holder
  * that has no place in it. */
@@ -45,15 +45,16 @@ static void holders_text(char *out, size_t out_bytes, const struct memory_table 
 	for (uint32_t i = 0; i < model_task_site_count(memory->model); i++) {
 		const struct task_site *pair = model_task_site(memory->model, i);
 		const struct model_site *site = model_site_by_id(memory->model, pair->site);
-		double live = memory_pair_live(pair);
+		double live = pair->live.bytes;
 
-		if (!site || site->kind != SITE_ALLOC || live == 0)
+		if (!site || site->kind != SITE_ALLOC || live < 1)
 			continue;
 		if ((memory->tab == TAB_TASK ? pair->task : pair->site) != row->id)
 			continue;
 		more += count == most;
 		more_bytes += holder_add(holders, most, &count,
-					 (struct holder){ memory->tab == TAB_TASK ? pair->site : pair->task, live });
+					 (struct holder){ memory->tab == TAB_TASK ? pair->site : pair->task, live,
+						       pair->live.is_rough });
 	}
 	memory_row_name(memory, row, name, sizeof name, &style);
 	text_fit(fit, sizeof fit, name, 24, memory->glyphs);
@@ -66,11 +67,11 @@ static void holders_text(char *out, size_t out_bytes, const struct memory_table 
 		else
 			task_name_clean(name, sizeof name, memory->model, holders[i].id, memory->glyphs);
 		text_fit(fit, sizeof fit, name, 20, memory->glyphs);
-		units_bytes(bytes, holders[i].bytes);
+		bytes_text(bytes, sizeof bytes, holders[i].bytes, holders[i].is_rough);
 		used += (size_t)snprintf(out + used, out_bytes - used, "%s %s %s", i ? "," : "", fit, bytes);
 	}
 	if (more > 0 && used < out_bytes) {
-		units_bytes(bytes, more_bytes);
+		bytes_text(bytes, sizeof bytes, more_bytes, true);
 		used += (size_t)snprintf(out + used, out_bytes - used, ", %d more %s", more, bytes);
 	}
 	if (used < out_bytes)
@@ -84,7 +85,7 @@ static void holders_text(char *out, size_t out_bytes, const struct memory_table 
 void memory_draw_holders(const struct memory_table *memory, const struct panel_view *view, int y,
 			 const struct canvas *canvas)
 {
-	char text[2048] = "A tag's bytes are those of its blocks of code; their types count them as well.";
+	char text[2048] = "A tag has what its blocks of code allocated; the types count it as well.";
 	int row = view->cursor >= 0 ? view->cursor : 0;
 
 	if (row >= memory->rows->count)

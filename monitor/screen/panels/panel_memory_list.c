@@ -7,25 +7,31 @@ const struct need memory_alloc_need = { site_is_alloc, "allocation type", "alloc
 const struct need memory_tag_need = { site_is_tag, "tag", "tags", "used" };
 
 static const char *const sorts[SORT_COUNT] = { "live", "Δ mark", "alloc/s", "free/s", "objects", "name" };
-static const char *const tag_sorts[SORT_COUNT] = { "left", "Δ mark", "alloc/s", "free/s", "objects", "name" };
 
 static const struct holding nothing = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL, false, false };
 
-static double change_of(const struct model *model, double live, int64_t mark)
+/* The part of a holding that is the same for tasks, types and tags. */
+static struct holding holding_of_live(const struct model *model, const struct live *live, int64_t mark)
 {
-	return model_mark_ns(model) > 0 ? live - (double)mark : NAN;
-}
+	struct holding holding = nothing;
 
-double memory_pair_live(const struct task_site *pair)
-{
-	return (double)model_live_bytes(pair->sum, pair->max);
+	holding.is_known = true;
+	holding.is_rough = live->is_rough;
+	if (!live->is_known)
+		return holding;
+	holding.live = live->bytes;
+	holding.objects = live->count;
+	holding.average = live->count > 0 ? live->bytes / live->count : NAN;
+	holding.change = model_mark_ns(model) > 0 ? live->bytes - (double)mark : NAN;
+	return holding;
 }
 
 /* What tasks that have ended still hold. It has no rates. */
 static struct holding holding_of_ended(const struct model *model)
 {
 	struct holding holding = nothing;
-	double bytes = 0, count = 0;
+	struct live live = { 0 };
+	double allocated = 0, freed = 0;
 
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
@@ -34,66 +40,69 @@ static struct holding holding_of_ended(const struct model *model)
 
 		if (!pair)
 			continue;
-		if (!holding.is_known)
-			holding.live = holding.objects = 0;
+		live_add(&live, &pair->live);
+		allocated += (double)pair->sum;
+		freed += (double)pair->max;
 		holding.is_known = true;
-		holding.live += memory_pair_live(pair);
-		holding.objects += (double)model_live_bytes(pair->count, pair->min);
-		bytes += (double)pair->sum;
-		count += (double)pair->count;
 	}
-	holding.average = count > 0 ? bytes / count : NAN;
+	if (!holding.is_known)
+		return holding;
+	holding = holding_of_live(model, &live, 0);
+	holding.change = NAN;
+	holding.allocated = allocated;
+	holding.freed = freed;
 	return holding;
 }
 
 static struct holding holding_of_task(const struct model *model, uint32_t id)
 {
 	const struct model_task *task = model_task_by_id(model, id);
+	struct holding holding;
 
 	if (!task)
 		return id == TASK_ENDED ? holding_of_ended(model) : nothing;
-	return (struct holding){
-		.live = (double)task->live_bytes,
-		.change = change_of(model, (double)task->live_bytes, task->mark_value),
-		.allocated = NAN,
-		.freed = NAN,
-		.allocations_per_s = NAN,
-		.alloc_per_s = task->alloc_per_s,
-		.free_per_s = task->free_per_s,
-		.objects = (double)task->live_count,
-		.average = task->alloc_count > 0 ? (double)task->alloc_bytes / (double)task->alloc_count : NAN,
-		.trend = task->trend,
-		.is_known = true,
-	};
+	holding = holding_of_live(model, &task->live, task->mark_value);
+	holding.allocated = (double)task->alloc_bytes;
+	holding.freed = (double)task->free_bytes;
+	holding.alloc_per_s = task->alloc_per_s;
+	holding.free_per_s = task->free_per_s;
+	holding.trend = task->trend;
+	return holding;
 }
 
-/* What a type holds, or what a tag left behind; site may be NULL. */
+/* What lives of a type, or of what was allocated under a tag; site may be NULL. */
 static struct holding holding_of_type(const struct model *model, const struct model_site *site)
 {
-	double live;
+	struct holding holding;
 
 	if (!site)
 		return nothing;
-	live = (double)model_live_bytes(site->sum, site->max);
-	return (struct holding){
-		.live = live,
-		.change = change_of(model, live, site->mark_value),
-		.allocated = (double)site->sum,
-		.freed = (double)site->max,
-		.allocations_per_s = site->rate_per_s,
-		.alloc_per_s = site->sum_per_s,
-		.free_per_s = site->free_per_s,
-		.objects = (double)model_live_bytes(site->count, site->min),
-		.average = site->count > 0 ? (double)site->sum / (double)site->count : NAN,
-		.trend = site->trend,
-		.is_rough = site->is_rough,
-		.is_known = true,
-	};
+	holding = holding_of_live(model, &site->live, site->mark_value);
+	holding.allocated = (double)site->sum;
+	holding.freed = (double)site->max;
+	holding.allocations_per_s = site->rate_per_s;
+	holding.alloc_per_s = site->sum_per_s;
+	holding.free_per_s = site->free_per_s;
+	holding.trend = site->trend;
+	return holding;
+}
+
+/* Memory that lives but of which no sample tells who holds it. */
+static struct holding holding_of_nobody(const struct model *model)
+{
+	struct holding holding = nothing;
+
+	holding.live = model_totals(model)->unsampled_bytes;
+	holding.is_known = holding.live > 0;
+	holding.is_rough = true;
+	return holding;
 }
 
 struct holding memory_holding_of(const struct model *model, int tab, uint32_t id)
 {
-	return tab == TAB_TASK ? holding_of_task(model, id) : holding_of_type(model, model_site_by_id(model, id));
+	if (tab == TAB_TASK)
+		return id == TASK_ALL ? holding_of_nobody(model) : holding_of_task(model, id);
+	return holding_of_type(model, model_site_by_id(model, id));
 }
 
 static double sort_key(const struct holding *holding, int sort)
@@ -114,7 +123,7 @@ static double sort_key(const struct holding *holding, int sort)
 
 static void collect_tasks(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
 {
-	struct holding ended = holding_of_ended(model);
+	struct holding ended = holding_of_ended(model), nobody = holding_of_nobody(model);
 
 	for (uint32_t i = 0; i < model_task_count(model); i++) {
 		const struct model_task *task = model_task(model, i);
@@ -124,15 +133,18 @@ static void collect_tasks(const struct model *model, const struct panel_view *vi
 	}
 	if (ended.is_known && !model_task_by_id(model, TASK_ENDED))
 		rows_add(rows, TASK_ENDED, 0, sort_key(&ended, view->sort), "(ended tasks)");
+	if (nobody.is_known)
+		rows_add(rows, TASK_ALL, 0, sort_key(&nobody, view->sort), MEMORY_OF_NOBODY);
 }
 
-static void collect_sites(const struct model *model, unsigned kind, int sort, struct panel_rows *rows)
+static void collect_sites(const struct model *model, bool (*wants)(const struct model_site *site), int sort,
+			  struct panel_rows *rows)
 {
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
 		struct holding holding;
 
-		if (site->kind != kind)
+		if (!wants(site))
 			continue;
 		holding = holding_of_type(model, site);
 		rows_add(rows, site->id, 0, sort_key(&holding, sort), site->name);
@@ -141,17 +153,17 @@ static void collect_sites(const struct model *model, unsigned kind, int sort, st
 
 static void collect_types(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
 {
-	collect_sites(model, SITE_ALLOC, view->sort, rows);
+	collect_sites(model, site_is_alloc, view->sort, rows);
 }
 
 static void collect_tags(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
 {
-	collect_sites(model, SITE_TAG, view->sort, rows);
+	collect_sites(model, site_is_tag, view->sort, rows);
 }
 
 static const struct panel_list task_list = { collect_tasks, sorts, SORT_COUNT, SORT_NAME };
 static const struct panel_list type_list = { collect_types, sorts, SORT_COUNT, SORT_NAME };
-static const struct panel_list tag_list = { collect_tags, tag_sorts, SORT_COUNT, SORT_NAME };
+static const struct panel_list tag_list = { collect_tags, sorts, SORT_COUNT, SORT_NAME };
 
 int memory_tab_of(const struct panel_view *view)
 {

@@ -37,6 +37,7 @@ static void draw_top(const struct model *model, int tab, int y, const struct can
 	int named = rows.count <= cells ? rows.count : cells - 1;
 	enum glyphs glyphs = canvas_glyphs(canvas);
 	double rest = 0;
+	bool is_rough = false;
 	char text[NAME_BYTES], bytes[UNITS_BYTES];
 
 	canvas_text(canvas, 1, y, STYLE(ROLE_DIM), memory_tab_names[tab]);
@@ -45,27 +46,30 @@ static void draw_top(const struct model *model, int tab, int y, const struct can
 		char name[NAME_BYTES];
 		int x = 7 + i * TOP_CELLS, trend = series_trend(holding.trend, model_second(model), TREND_SECONDS);
 
-		if (tab == TAB_TASK)
+		if (tab == TAB_TASK && rows.rows[i].id == TASK_ALL)
+			snprintf(text, sizeof text, MEMORY_OF_NOBODY);
+		else if (tab == TAB_TASK)
 			task_name_clean(text, sizeof text, model, rows.rows[i].id, glyphs);
 		else
 			name_clean(text, sizeof text, rows.rows[i].name, glyphs);
-		memory_bytes_text(bytes, sizeof bytes, holding.live, holding.is_rough);
+		bytes_text(bytes, sizeof bytes, holding.live, holding.is_rough);
 		text_fit(name, sizeof name, text, TOP_CELLS - 3 - cells_max(8, canvas_text_width(canvas, bytes)), glyphs);
 		canvas_text(canvas, x, y, STYLE(ROLE_TEXT), name);
 		canvas_text_right(canvas, x + TOP_CELLS - 2, y, STYLE(ROLE_TEXT), bytes);
 		canvas_text(canvas, x + TOP_CELLS - 2, y, STYLE(ROLE_ACCENT), trend_arrow(trend));
 	}
 	for (int i = named; i < rows.count; i++) {
-		double live = memory_holding_of(model, tab, rows.rows[i].id).live;
+		struct holding holding = memory_holding_of(model, tab, rows.rows[i].id);
 
-		rest += isnan(live) ? 0 : live;
+		rest += isnan(holding.live) ? 0 : holding.live;
+		is_rough |= holding.is_rough;
 	}
 	if (rows.count > named) {
 		int x = 7 + named * TOP_CELLS;
 
 		snprintf(text, sizeof text, "%d more", rows.count - named);
 		canvas_text(canvas, x, y, STYLE(ROLE_DIM), text);
-		units_bytes(bytes, rest);
+		bytes_text(bytes, sizeof bytes, rest, is_rough);
 		canvas_text_right(canvas, x + TOP_CELLS - 2, y, STYLE(ROLE_TEXT), bytes);
 	}
 	if (rows.count == 0)

@@ -12,6 +12,8 @@ enum {
 
 /* A wide trend leaves so many cells to names. */
 enum { NAME_SPARE_CELLS = 4 };
+/* What a task ever allocated and freed matters less than what it holds. */
+enum { DROP_FIRST = 9 };
 
 void memory_lifetime_text(char out[UNITS_BYTES], const struct model_site *lifetime)
 {
@@ -24,7 +26,10 @@ void memory_lifetime_text(char out[UNITS_BYTES], const struct model_site *lifeti
 void memory_row_name(const struct memory_table *memory, const struct panel_row *row, char *out, size_t out_bytes,
 		     struct style *style)
 {
-	if (memory->tab == TAB_TASK) {
+	if (memory->tab == TAB_TASK && row->id == TASK_ALL) {
+		snprintf(out, out_bytes, MEMORY_OF_NOBODY);
+		*style = STYLE(ROLE_DIM);
+	} else if (memory->tab == TAB_TASK) {
 		task_name_clean(out, out_bytes, memory->model, row->id, memory->glyphs);
 	} else if (row->is_gone) {
 		snprintf(out, out_bytes, "%s %" PRIu32, memory->tab == TAB_TAG ? "tag" : "type", row->id);
@@ -33,14 +38,6 @@ void memory_row_name(const struct memory_table *memory, const struct panel_row *
 	}
 	if (row->is_gone)
 		*style = STYLE(ROLE_DIM);
-}
-
-void memory_bytes_text(char *out, size_t out_bytes, double bytes, bool is_rough)
-{
-	char text[UNITS_BYTES];
-
-	units_bytes(text, bytes);
-	snprintf(out, out_bytes, "%s%.*s", is_rough && !isnan(bytes) ? "~" : "", (int)out_bytes - 2, text);
 }
 
 void memory_dim_when_zero(double value, struct style *style)
@@ -72,7 +69,7 @@ static void table_cell(void *arg, int index, int column, char *out, size_t out_b
 		memory_row_name(memory, row, out, out_bytes, style);
 		return;
 	case COLUMN_LIVE:
-		memory_bytes_text(out, out_bytes, holding.live, holding.is_rough);
+		bytes_text(out, out_bytes, holding.live, holding.is_rough);
 		memory_dim_when_zero(holding.live, style);
 		return;
 	case COLUMN_MARK:
@@ -132,7 +129,7 @@ static bool table_draw_cell(void *arg, int index, int column, const struct canva
 static bool has_lifetimes(const struct memory_table *memory)
 {
 	for (uint32_t i = 0; i < model_site_count(memory->model); i++)
-		if (site_is_lifetime(memory->model, model_site(memory->model, i)))
+		if (model_is_lifetime(model_site(memory->model, i)))
 			return true;
 	return false;
 }
@@ -142,6 +139,7 @@ static bool has_column(const struct memory_table *memory, int column)
 	switch (column) {
 	case COLUMN_ALLOCATED:
 	case COLUMN_FREED:
+		return memory->tab != TAB_TYPE;
 	case COLUMN_RATE:
 		return memory->tab == TAB_TAG;
 	case COLUMN_LIFE:
@@ -160,8 +158,8 @@ void memory_draw_table(struct memory_table *memory, struct panel_view *view, int
 		[COLUMN_NAME] = { .width_cells = 9, .stretch = true },
 		[COLUMN_LIVE] = { .title = "live", .width_cells = 9, .right = true },
 		[COLUMN_MARK] = { .title = "Δ mark", .width_cells = 9, .right = true, .drop = 2 },
-		[COLUMN_ALLOCATED] = { .title = "allocated", .width_cells = 9, .right = true, .drop = 1 },
-		[COLUMN_FREED] = { .title = "freed", .width_cells = 8, .right = true, .drop = 1 },
+		[COLUMN_ALLOCATED] = { .title = "alloc here", .width_cells = 10, .right = true, .drop = 1 },
+		[COLUMN_FREED] = { .title = "freed here", .width_cells = 10, .right = true, .drop = 1 },
 		[COLUMN_RATE] = { .title = "rate", .width_cells = 7, .right = true, .drop = 2 },
 		[COLUMN_ALLOC] = { .title = "alloc/s", .width_cells = 8, .right = true, .drop = 3 },
 		[COLUMN_FREE] = { .title = "free/s", .width_cells = 8, .right = true, .drop = 4 },
@@ -179,8 +177,8 @@ void memory_draw_table(struct memory_table *memory, struct panel_view *view, int
 		columns[count] = all[i];
 		if (i == COLUMN_NAME)
 			columns[count].title = memory_tab_names[memory->tab];
-		if (i == COLUMN_LIVE && memory->tab == TAB_TAG)
-			columns[count].title = "left";
+		if ((i == COLUMN_ALLOCATED || i == COLUMN_FREED) && memory->tab == TAB_TASK)
+			columns[count].drop = DROP_FIRST;
 		/* A wide screen shows a longer trend. */
 		if (i == COLUMN_TREND && canvas->width_cells >= 100)
 			columns[count].width_cells =

@@ -315,14 +315,14 @@ static void draw_hidden(const struct overview *overview, const struct layout *la
 /* Rows of words: "312 MiB", "sql.query 8.31 ms", "drop 0", then the next worst spans as long as there are rows. */
 static void draw_plain(const struct overview *overview, const struct canvas *canvas)
 {
-	const struct model_totals *totals = model_totals(overview->model);
+	struct model_memory memory = model_memory(overview->model);
 	struct panel_rows rows = list_rows_plain(&latency_list, overview->model, 0);
 	enum glyphs glyphs = canvas_glyphs(canvas);
 	char text[UNITS_BYTES], name[NAME_BYTES], figure[UNITS_BYTES];
 	int y = 0;
 
-	units_bytes(text, model_has_typed_memory(overview->model) ? (double)totals->live_bytes : (double)totals->rss_bytes);
-	canvas_text(canvas, 0, y++, STYLE(ROLE_TEXT), text);
+	units_bytes(text, memory.bytes);
+	canvas_printf(canvas, 0, y++, STYLE(ROLE_TEXT), "%s%s", memory.prefix, text);
 	for (int i = 0; i < rows.count && y < canvas->height_cells; i++) {
 		const struct model_site *site = model_site_by_id(overview->model, rows.rows[i].id);
 

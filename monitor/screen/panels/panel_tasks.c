@@ -22,7 +22,7 @@ static void collect_tasks(const struct model *model, const struct panel_view *vi
 	for (uint32_t i = 0; i < model_task_count(model); i++) {
 		const struct model_task *task = model_task(model, i);
 
-		rows_add(rows, task->id, 0, by_memory ? (double)task->live_bytes : task->events_per_s, task->name);
+		rows_add(rows, task->id, 0, by_memory ? task->live.bytes : task->events_per_s, task->name);
 	}
 }
 
@@ -54,7 +54,7 @@ static void task_cell(void *arg, int index, int column, char *out, size_t out_by
 		units_bytes(text, task->alloc_per_s);
 		break;
 	case 3:
-		units_bytes(text, (double)task->live_bytes);
+		live_text(text, &task->live);
 		break;
 	default:
 		return;
@@ -91,7 +91,7 @@ static void draw_task_lines(const struct tasks *tasks, const struct canvas *canv
 		canvas_text(canvas, 1, y, STYLE(ROLE_TEXT), fit);
 		units_rate(text, task->events_per_s);
 		canvas_text_right(canvas, width - 13, y, STYLE(ROLE_TEXT), text);
-		units_bytes(text, (double)task->live_bytes);
+		live_text(text, &task->live);
 		canvas_text_right(canvas, width - 3, y, STYLE(ROLE_TEXT), text);
 		canvas_text(canvas, width - 2, y, STYLE(ROLE_ACCENT),
 			    trend_arrow(series_trend(task->trend, model_second(tasks->model), TREND_SECONDS)));
