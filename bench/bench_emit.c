@@ -37,11 +37,18 @@ LOOP(do_gauge_set, TELEM_GAUGE(bench, "gauge set", (int64_t)i))
 LOOP(do_gauge_add, TELEM_GAUGE_ADD(bench, "gauge moved", 1))
 LOOP(do_alloc, TELEM_ALLOC(struct node, 64))
 LOOP(do_free, TELEM_FREE(struct node, 64))
+static char heap[4096];              /* addresses of allocations; nothing is there */
+LOOP(do_heap, const char *at = &heap[i % sizeof heap]; TELEM_ALLOC_AT(struct heap, at, 64);
+     TELEM_FREE_AT(struct heap, at, 64))
 LOOP(do_mark, TELEM_MARK(bench, "mark", i))
 LOOP(do_value, TELEM_VALUE(bench, "value", i & 0xffff, TELEM_BYTES))
 LOOP(do_latency, TELEM_LATENCY(bench, "latency", given_start))
 LOOP(do_span, TELEM_SPAN(bench, "span") BARRIER())
 LOOP(do_sampled, TELEM_SPAN(bench, "sampled span") BARRIER())
+static struct telem_site *named_counter, *named_span;
+LOOP(do_named_counter, telem_count(named_counter, i))
+LOOP(do_named_span, TELEM_SPAN_OF(named_span) BARRIER())
+LOOP(do_lookup, telem_site_new("bench", TELEM_KIND_COUNTER, TELEM_NONE, "GET /index.html"))
 LOOP(do_frame, telem_frame("turn"))
 LOOP(do_event, TELEM_EVENT(bench, "event", TELEM_F("status", 200), TELEM_F("bytes", i)))
 LOOP(do_log, TELEM_LOG(TELEM_INFO, "request %d took %s", 42, "long"))
@@ -100,6 +107,7 @@ static const struct row rows_quiet[] = {
 	SUM("gauge moved at sum", do_gauge_add, "gauge moved", 0.045),
 	SUM("alloc at sum", do_alloc, "struct node", 0.045),
 	SUM("free at sum", do_free, "struct node", 0.045),
+	SUM("alloc and free at sum, with the address", do_heap, NULL, 0),
 	SUM("mark at sum", do_mark, "mark", 0),
 	SUM("event with 2 fields at sum", do_event, "event", 0),
 	SUM("value at sum", do_value, "value", 0),
@@ -107,6 +115,9 @@ static const struct row rows_quiet[] = {
 	SUM("log at sum", do_log, "request %d took %s", 0),
 	SUM("span at sum", do_span, "span", 1.2),
 	SUM("span at sum, timed 1 in 16", do_sampled, "sampled span", 0.09),
+	SUM("counter at sum, named at run time", do_named_counter, NULL, 0),
+	SUM("span at sum, named at run time", do_named_span, NULL, 0),
+	SUM("site looked up by its name", do_lookup, NULL, 0),
 	SUM("frame's end, with a counter and a budget", do_frame, NULL, 0),
 };
 
@@ -669,6 +680,8 @@ int main(void)
 	figure_print(&r);
 	figure_run(&empty, run_empty, NULL);
 	figure_print(&empty);
+	named_counter = telem_site_new("bench", TELEM_KIND_COUNTER, TELEM_NONE, "GET");
+	named_span = telem_site_new("bench", TELEM_KIND_SPAN, TELEM_NS, "GET");
 	telem_span_every("bench.sampled span", 16);
 	telem_frame_counter("turn", "bench.counter");
 	telem_budget("turn", &(struct telem_budget){ .ns = 1000000000, .logs = 100 }, NULL, NULL);

@@ -151,8 +151,8 @@ enum telem_unit { TELEM_NONE = 0, TELEM_NS = 1, TELEM_BYTES = 2 };
 struct telem_class;
 struct telem_site;
 
-/* Defines a class, once in a program, at file scope: TELEM_CLASS(net, "socket I/O", TELEM_SUM);
- * `level` is the class's own level. Classes of one name in different shared objects are one class.
+/* Defines a class at file scope: TELEM_CLASS(net, "socket I/O", TELEM_SUM); `level` is the class's
+ * own level. Classes of one name, in different archives or shared objects, are one class.
  * A program has at most 64; sites of a class beyond that stay off. The classes mem, gc, task, frame
  * and log exist in every program; telem (telemetry's own figures) and report (reporters) appear
  * with their first site. */
@@ -192,12 +192,18 @@ TELEM_INLINE_ void telem_span_abandon(struct telem_span *span);
 /* ---- counters and gauges -------------------------------------------------------- */
 
 /* Adds n (unsigned, 64 bits) to a counter. Costs about 1 ns at level sum. */
-#define TELEM_COUNT(cls, name, n) TELEM_COUNT_(cls, name, n)
+#define TELEM_COUNT(cls, name, n) TELEM_COUNT_(cls, name, TELEM_NONE, n)
+/* The same for a number of bytes, or of nanoseconds. */
+#define TELEM_COUNT_BYTES(cls, name, n) TELEM_COUNT_(cls, name, TELEM_BYTES, n)
+#define TELEM_COUNT_NS(cls, name, n) TELEM_COUNT_(cls, name, TELEM_NS, n)
 /* Sets a gauge (signed, 64 bits) to n. The gauge shows what any thread set last. */
-#define TELEM_GAUGE(cls, name, n) TELEM_GAUGE_(cls, name, n)
+#define TELEM_GAUGE(cls, name, n) TELEM_GAUGE_(cls, name, TELEM_NONE, n)
+#define TELEM_GAUGE_BYTES(cls, name, n) TELEM_GAUGE_(cls, name, TELEM_BYTES, n)
+#define TELEM_GAUGE_NS(cls, name, n) TELEM_GAUGE_(cls, name, TELEM_NS, n)
 /* Moves a gauge by n (signed). The gauge is the sum over all threads. A gauge is either set or
  * moved: TELEM_GAUGE and TELEM_GAUGE_ADD of one name are two gauges. */
-#define TELEM_GAUGE_ADD(cls, name, n) TELEM_GAUGE_ADD_(cls, name, n)
+#define TELEM_GAUGE_ADD(cls, name, n) TELEM_GAUGE_ADD_(cls, name, TELEM_NONE, n)
+#define TELEM_GAUGE_ADD_BYTES(cls, name, n) TELEM_GAUGE_ADD_(cls, name, TELEM_BYTES, n)
 /* Records one value (unsigned, 64 bits) of a distribution, in the given unit. Count, sum, minimum
  * and maximum are exact. The histogram is log-linear, as HdrHistogram's: its buckets are exact
  * below 64 and at most 3.2 % wide up to 2^42; larger values count in the last bucket. */
@@ -340,6 +346,51 @@ int telem_alloc_hook(telem_alloc_function *function, void *arg);
 /* Writes the live sampled allocations of a task (0: of all tasks), at most `room`. Returns how many
  * it wrote. */
 uint32_t telem_allocations(int task, struct telem_allocation *out, uint32_t room);
+
+/* ---- names that are known at run time ---------------------------------------------
+ *
+ * The macros above name their sites in the program's source. Where names come from elsewhere, like
+ * commands, statements or the functions of a script, telem_site_new() makes a site for a name, and
+ * the functions below take it in place of class and name:
+ *
+ *	struct telem_site *site = telem_site_new("sql", TELEM_KIND_SPAN, TELEM_NS, statement_name);
+ *
+ *	TELEM_SPAN_OF(site) { ... }
+ *
+ * Look the site up once and keep it, as in the entry of a command table: a look-up costs about 30 ns,
+ * the use of a site as much as the macro. Names that users make up without end, like queries with
+ * their numbers in them, belong into a log or event instead. */
+
+/* What a site records. A gauge is either set or moved, as with TELEM_GAUGE and TELEM_GAUGE_ADD. A type
+ * is for telem_heap_alloc(). A log has a severity. */
+enum telem_kind {
+	TELEM_KIND_SPAN = 1, TELEM_KIND_LATENCY = 2, TELEM_KIND_VALUE = 3, TELEM_KIND_COUNTER = 4,
+	TELEM_KIND_GAUGE = 5, TELEM_KIND_MOVED_GAUGE = 5 + 0x100, TELEM_KIND_TYPE = 6 + 0x100, TELEM_KIND_MARK = 7,
+	TELEM_KIND_DEBUG_LOG = 9, TELEM_KIND_INFO_LOG = 9 + 0x100, TELEM_KIND_WARN_LOG = 9 + 0x200,
+	TELEM_KIND_ERROR_LOG = 9 + 0x300, TELEM_KIND_FATAL_LOG = 9 + 0x400, TELEM_KIND_TAG = 10
+};
+/* Returns the site of a name, which is copied and cut at 127 bytes, in a class, which is made at level
+ * sum if there is none of that name; types and tags are in class mem whatever it says. The same class,
+ * kind, unit and name give the same site, in every thread. `unit` is ignored for spans, latencies,
+ * types and tags. Never NULL: the names after the first 4,096 share a site "(others)" for each class
+ * and kind, and without memory the site records nothing. The site is never freed. Thread-safe. A
+ * signal handler that interrupted telemetry gets only sites that exist, else one that records
+ * nothing. */
+struct telem_site *telem_site_new(const char *cls, enum telem_kind kind, enum telem_unit unit, const char *name);
+
+/* Each does what the macro of its name does, with a site of the right kind. */
+#define TELEM_SPAN_OF(site) TELEM_SPAN_OF_(site)
+#define TELEM_SPAN_OF_HERE(site) TELEM_SPAN_OF_HERE_(site)
+#define TELEM_ALLOC_TAG_OF(site) TELEM_ALLOC_TAG_OF_(site)
+TELEM_INLINE_ void telem_count(struct telem_site *site, uint64_t n);
+TELEM_INLINE_ void telem_gauge(struct telem_site *site, int64_t n);
+TELEM_INLINE_ void telem_gauge_add(struct telem_site *site, int64_t n);
+TELEM_INLINE_ void telem_value(struct telem_site *site, uint64_t n);
+TELEM_INLINE_ void telem_latency(struct telem_site *site, uint64_t start);
+TELEM_INLINE_ void telem_latency_begin(struct telem_site *site, uint64_t key);
+TELEM_INLINE_ void telem_latency_end(struct telem_site *site, uint64_t key);
+TELEM_INLINE_ void telem_mark(struct telem_site *site, uint64_t key);
+#define telem_log(site, ...) TELEM_LOG_OF_(site, __VA_ARGS__)
 
 /* ---- switching levels -----------------------------------------------------------
  *

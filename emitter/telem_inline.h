@@ -467,28 +467,31 @@ extern "C" {
 
 /* ---- the macros of telem.h, in its order ----------------------------------------- */
 
+/* Archives that define the same class can be linked together. */
 #define TELEM_CLASS_(object, pointer, name, help, level)                                         \
-	struct telem_class object = { name, (help), (level), 0, { 0, 0, 0, 0, 0, 0 } };          \
+	__attribute__((weak)) struct telem_class object = { name, (help), (level), 0, { 0, 0, 0, 0, 0, 0 } };          \
 	static struct telem_class *pointer __attribute__((section("telem_classes"), used)) = &object
 #define TELEM_CLASS_DECLARE_(object) extern struct telem_class object
 
 #define TELEM_SPAN_SITE_(cls, name) TELEM_SITE_(cls, TELEM_KIND_SPAN_, TELEM_NS, 0, name)
-#define TELEM_SPAN_(cls, name)                                                                   \
+#define TELEM_SPAN_(cls, name) TELEM_SPAN_OF_(TELEM_SPAN_SITE_(cls, name))
+#define TELEM_SPAN_OF_(site)                                                                     \
 	for (struct telem_span TELEM_CAT_(telem_span_, __LINE__) __attribute__((cleanup(telem_span_end))) = \
-		     telem_span_begin(TELEM_SPAN_SITE_(cls, name));                              \
+		     telem_span_begin(site);                                                     \
 	     TELEM_CAT_(telem_span_, __LINE__).once; TELEM_CAT_(telem_span_, __LINE__).once = 0)
-#define TELEM_SPAN_HERE_(cls, name)                                                              \
+#define TELEM_SPAN_HERE_(cls, name) TELEM_SPAN_OF_HERE_(TELEM_SPAN_SITE_(cls, name))
+#define TELEM_SPAN_OF_HERE_(site)                                                                \
 	struct telem_span TELEM_CAT_(telem_span_, __LINE__) __attribute__((cleanup(telem_span_end), unused)) = \
-		telem_span_begin(TELEM_SPAN_SITE_(cls, name))
+		telem_span_begin(site)
 
-#define TELEM_COUNT_(cls, name, n)                                                               \
-	TELEM_IF_ON_(cls, TELEM_KIND_COUNTER_, TELEM_NONE, 0, name,                              \
+#define TELEM_COUNT_(cls, name, unit, n)                                                               \
+	TELEM_IF_ON_(cls, TELEM_KIND_COUNTER_, unit, 0, name,                                    \
 		     telem_count_(telem_site_, telem_lvl_, (uint64_t)(n)))
-#define TELEM_GAUGE_(cls, name, n)                                                               \
-	TELEM_IF_ON_(cls, TELEM_KIND_GAUGE_, TELEM_NONE, 0, name,                                \
+#define TELEM_GAUGE_(cls, name, unit, n)                                                               \
+	TELEM_IF_ON_(cls, TELEM_KIND_GAUGE_, unit, 0, name,                                      \
 		     telem_gauge_set_(telem_site_, telem_lvl_, (int64_t)(n)))
-#define TELEM_GAUGE_ADD_(cls, name, n)                                                           \
-	TELEM_IF_ON_(cls, TELEM_KIND_GAUGE_, TELEM_NONE, 1, name,                                \
+#define TELEM_GAUGE_ADD_(cls, name, unit, n)                                                           \
+	TELEM_IF_ON_(cls, TELEM_KIND_GAUGE_, unit, 1, name,                                      \
 		     telem_gauge_add_(telem_site_, telem_lvl_, (int64_t)(n)))
 #define TELEM_VALUE_(cls, name, n, unit)                                                         \
 	TELEM_IF_ON_(cls, TELEM_KIND_VALUE_, unit, 0, name, telem_value_(telem_site_, (uint64_t)(n)))
@@ -541,9 +544,37 @@ extern "C" {
 			     telem_born_(telem_site_, telem_now_, (uint64_t)(now_bytes));        \
 		     })
 #define TELEM_TYPE_(type) TELEM_SITE_(mem, TELEM_KIND_ALLOC_, TELEM_BYTES, 1, type)
-#define TELEM_ALLOC_TAG_(name)                                                                   \
+#define TELEM_ALLOC_TAG_(name) TELEM_ALLOC_TAG_OF_(TELEM_SITE_(mem, TELEM_KIND_TAG_, TELEM_BYTES, 0, name))
+#define TELEM_ALLOC_TAG_OF_(site)                                                                \
 	struct telem_tag_ TELEM_CAT_(telem_tag_, __LINE__) __attribute__((cleanup(telem_tag_end_), unused)) = \
-		telem_tag_begin_(TELEM_SITE_(mem, TELEM_KIND_TAG_, TELEM_BYTES, 0, name))
+		telem_tag_begin_(site)
+
+/* ---- the same for a site that the program has looked up ---- */
+
+#define TELEM_LOG_OF_(site, ...)                                                                 \
+	do {                                                                                     \
+		struct telem_site *const telem_site_ = (site);                                   \
+		if (TELEM_UNLIKELY_(telem_level_(telem_site_)))                                  \
+			telem_log_(telem_site_, __VA_ARGS__);                                    \
+	} while (0)
+/* Defines the function NAME, which does the last arguments with a site that is not off. */
+#define TELEM_OF_(name, type, n, ...)                                                            \
+	TELEM_INLINE_ void name(struct telem_site *site, type n)                                 \
+	{                                                                                        \
+		const uint8_t level = telem_level_(site);                                        \
+		if (TELEM_UNLIKELY_(level)) {                                                    \
+			__VA_ARGS__;                                                             \
+		}                                                                                \
+	}
+TELEM_OF_(telem_count, uint64_t, n, telem_count_(site, level, n))
+TELEM_OF_(telem_gauge, int64_t, n, telem_gauge_set_(site, level, n))
+TELEM_OF_(telem_gauge_add, int64_t, n, telem_gauge_add_(site, level, n))
+TELEM_OF_(telem_value, uint64_t, n, telem_value_(site, n))
+TELEM_OF_(telem_latency, uint64_t, start, telem_duration_(site, start))
+TELEM_OF_(telem_latency_begin, uint64_t, key, telem_latency_begin_(site, key))
+TELEM_OF_(telem_latency_end, uint64_t, key, telem_latency_end_(site, key))
+TELEM_OF_(telem_mark, uint64_t, key, telem_mark_(site, level, key))
+#undef TELEM_OF_
 
 #ifndef __cplusplus
 TELEM_STATIC_ uint64_t telem_double_bits_(double number)
@@ -612,9 +643,9 @@ int telem_unused_(const char *format, ...);
 #define telem_span_end(span) ((void)(span))
 #define telem_span_abandon(span) ((void)(span))
 
-#define TELEM_COUNT_(cls, name, n) ((void)sizeof(n))
-#define TELEM_GAUGE_(cls, name, n) ((void)sizeof(n))
-#define TELEM_GAUGE_ADD_(cls, name, n) ((void)sizeof(n))
+#define TELEM_COUNT_(cls, name, unit, n) ((void)sizeof(n))
+#define TELEM_GAUGE_(cls, name, unit, n) ((void)sizeof(n))
+#define TELEM_GAUGE_ADD_(cls, name, unit, n) ((void)sizeof(n))
 #define TELEM_VALUE_(cls, name, n, unit) ((void)sizeof(n))
 
 #define telem_stamp() ((uint64_t)0)
@@ -636,6 +667,22 @@ int telem_unused_(const char *format, ...);
 #define TELEM_REALLOC_(type, old, old_bytes, now, now_bytes)                                     \
 	((void)(old), (void)(now), (void)sizeof(old_bytes), (void)sizeof(now_bytes))
 #define TELEM_TYPE_(type) ((struct telem_site *)0)
+#define telem_site_new(cls, kind, unit, name) \
+	((void)(cls), (void)(name), (void)sizeof(kind), (void)sizeof(unit), (struct telem_site *)0)
+#define TELEM_SPAN_OF_(site)                                                                     \
+	for (int TELEM_CAT_(telem_once_, __LINE__) = ((void)(site), 1); TELEM_CAT_(telem_once_, __LINE__); \
+	     TELEM_CAT_(telem_once_, __LINE__) = 0)
+#define TELEM_SPAN_OF_HERE_(site) const void *TELEM_CAT_(telem_here_, __LINE__) __attribute__((unused)) = (site)
+#define TELEM_ALLOC_TAG_OF_(site) TELEM_SPAN_OF_HERE_(site)
+#define TELEM_LOG_OF_(site, ...) ((void)(site), (void)sizeof(telem_unused_(__VA_ARGS__)))
+#define telem_count(site, n) ((void)(site), (void)sizeof(n))
+#define telem_gauge(site, n) ((void)(site), (void)sizeof(n))
+#define telem_gauge_add(site, n) ((void)(site), (void)sizeof(n))
+#define telem_value(site, n) ((void)(site), (void)sizeof(n))
+#define telem_latency(site, start) ((void)(site), (void)sizeof(start))
+#define telem_latency_begin(site, key) ((void)(site), (void)sizeof(key))
+#define telem_latency_end(site, key) ((void)(site), (void)sizeof(key))
+#define telem_mark(site, key) ((void)(site), (void)sizeof(key))
 #define telem_heap_alloc(site, address, bytes) ((void)(site), (void)(address), (void)sizeof(bytes))
 #define telem_heap_free(address, bytes) ((void)(address), (void)sizeof(bytes))
 #define telem_heap_realloc(site, old, old_bytes, now, now_bytes)                                 \

@@ -38,6 +38,9 @@
 
 /* Sites of one program. Each shard has 64 bytes for every site that exists. */
 #define LIMIT_EMITTER_SITES 16384
+/* Sites that a program names at run time. Each takes 280 bytes that are never freed, besides those of every site; later
+ * names share a site for each class and kind. */
+#define LIMIT_NAMED_SITES 4096u
 /* Shards: pairs of a thread and a task that have sums of their own. Later pairs share one shard, and
  * add to it with locked instructions. */
 #define LIMIT_SHARDS 4096

@@ -137,6 +137,28 @@ static int calls(void)
 	telem_heap_alloc(TELEM_TYPE(struct node), path, 1);
 	telem_heap_realloc(TELEM_TYPE(struct node), path, 1, path, 2);
 	telem_heap_free(path, 2);
+	{
+		struct telem_site *named = telem_site_new("mine", TELEM_KIND_SPAN, TELEM_NS, name);
+		TELEM_ALLOC_TAG_OF(telem_site_new("mem", TELEM_KIND_TAG, TELEM_BYTES, name));
+		TELEM_SPAN_OF_HERE(named);
+		TELEM_SPAN_OF(named)
+			sum++;
+		telem_count(telem_site_new("mine", TELEM_KIND_COUNTER, TELEM_NONE, name), 1);
+		telem_gauge(telem_site_new("mine", TELEM_KIND_GAUGE, TELEM_BYTES, name), -1);
+		telem_gauge_add(telem_site_new("mine", TELEM_KIND_MOVED_GAUGE, TELEM_NONE, name), -1);
+		telem_value(telem_site_new("mine", TELEM_KIND_VALUE, TELEM_BYTES, name), 1);
+		named = telem_site_new("mine", TELEM_KIND_LATENCY, TELEM_NS, name);
+		telem_latency(named, telem_stamp());
+		telem_latency_begin(named, 1);
+		telem_latency_end(named, 1);
+		telem_mark(telem_site_new("mine", TELEM_KIND_MARK, TELEM_NONE, name), 1);
+		telem_log(telem_site_new("log", TELEM_KIND_WARN_LOG, TELEM_NONE, name), "%d", sum);
+	}
+	TELEM_COUNT_BYTES(mine, "bytes", 5);
+	TELEM_COUNT_NS(mine, "time", 5);
+	TELEM_GAUGE_BYTES(mine, "size", 5);
+	TELEM_GAUGE_NS(mine, "age", 5);
+	TELEM_GAUGE_ADD_BYTES(mine, "moved size", 5);
 	sum += (int)telem_frames("f", &frame, 1) + telem_frame_counter("f", "mine.in an if");
 	sum += telem_budget("f", &budget, over_budget, &sum);
 	telem_watch(TELEM_INSPECTION, true);
@@ -302,6 +324,13 @@ for cc in gcc clang; do
 	check "$cc: a wrong log format is a warning" \
 		sh -c "printf '#include \"all.h\"\nvoid f(void) { TELEM_LOG(TELEM_INFO, \"%%d\", \"x\"); }\n' >'$dir/bad.c'
 		! $cc -std=c11 $warn -c '$dir/bad.c' -o /dev/null 2>'$dir/err' && grep -q format '$dir/err'"
+	for i in 1 2; do
+		printf '#include "all.h"\nTELEM_CLASS(both, "h", TELEM_SUM);\nvoid f%d(void) { TELEM_COUNT(both, "n", 1); }\n' $i \
+			>"$dir/both$i.c"
+	done
+	printf 'void f1(void); void f2(void); int main(void) { f1(); f2(); return 0; }\n' >"$dir/both.c"
+	check "$cc: two files may define one class" \
+		$cc -std=c11 -I"$root" -I"$dir" "$dir/both.c" "$dir/both1.c" "$dir/both2.c" "$build/libtelem.so" -o "$dir/both-$cc"
 	check "$cc: -DTELEM_DISABLE leaves no name of ours" sh -c "! nm '$dir/off-$cc.o' | grep -i telem"
 	check "$cc: a program in C links with the archive and runs" \
 		sh -c "$cc '$dir/c-$cc.o' '$build/libtelem.a' -pthread -o '$dir/c-$cc' && '$dir/c-$cc'"

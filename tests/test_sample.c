@@ -49,14 +49,16 @@ static struct reader_holder held(uint64_t task, const char *type)
 	return sum;
 }
 
-/* Fails when an estimate is more than six of its own standard deviations away from the truth. */
+/* Fails when an estimate is more than six standard deviations away from the truth: its own, or what the mean allows when
+ * there are too few samples to tell. */
 static void assert_about(struct reader_holder holder, uint64_t bytes)
 {
 	double off = fabs((double)holder.bytes - (double)bytes);
+	double deviation = fmax((double)holder.deviation, sqrt((double)bytes * (double)reader->mean_bytes));
 
-	if (off > 6 * (double)holder.deviation + 2)
-		fail_msg("%llu +- %llu bytes, in truth %llu", (unsigned long long)holder.bytes,
-			 (unsigned long long)holder.deviation, (unsigned long long)bytes);
+	if (off > 6 * deviation + 2)
+		fail_msg("%llu +- %.0f bytes, in truth %llu", (unsigned long long)holder.bytes, deviation,
+			 (unsigned long long)bytes);
 }
 
 /* Every free finds its sample by these counters, so none may be left over. */

@@ -113,6 +113,7 @@ static void retire_ended(uint64_t now_ns)
 {
 	struct task *task, *next;
 
+	threads_look();
 	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
 		if (thread->has_ended && (!thread->ring || ring_waiting(thread->ring) == 0))
 			thread_retire(thread);

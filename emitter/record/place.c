@@ -147,6 +147,16 @@ void telem_module_leave_(struct telem_module_ *module)
 	lock_release();
 }
 
+void place_register_locked(struct telem_site *site)
+{
+	uint32_t class_count = class_table.count;
+
+	classes_begin();
+	place_register(site, NULL);
+	if (class_table.count != class_count)
+		levels_apply("program");
+}
+
 void place_register_own(struct telem_site *site)
 {
 	int saved = errno;
@@ -155,9 +165,7 @@ void place_register_own(struct telem_site *site)
 	if (__atomic_load_n(&site->id, __ATOMIC_ACQUIRE) || thread_is_inside)
 		return;
 	lock_take();
-	classes_begin();
-	place_register(site, NULL);
-	levels_apply("program");                /* its class may be new */
+	place_register_locked(site);
 	lock_release();
 	errno = saved;
 }

@@ -18,6 +18,8 @@
 		&own_site_;                                                                      \
 	})
 void place_register_own(struct telem_site *place);
+/* The same. Call with the lock held. */
+void place_register_locked(struct telem_site *place);
 /* Registers the names of an event's fields, when its place is first at level all. Takes the lock. */
 bool place_has_fields(const struct telem_site *place);
 void place_fields(struct telem_site *place, const struct telem_field *fields, uint32_t field_count);

@@ -26,7 +26,6 @@ static __thread uint32_t refused_count __attribute__((tls_model("initial-exec"))
 #define EVENTS_REFUSED 1024u
 
 static pthread_key_t exit_key;
-static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static bool has_exit_key;
 static void (*on_end)(void);         /* atomic */
 
@@ -120,9 +119,21 @@ static void leave_handlers(struct thread *thread)
 	__atomic_store_n(&thread->dispatch_epoch, 0, __ATOMIC_RELEASE);
 }
 
+/* Call with the lock held. */
+static void end(struct thread *thread)
+{
+	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
+	thread->depth = 0;
+	while (thread->shards)
+		leave(thread, thread->shards);
+	leave_handlers(thread);
+	thread->has_ended = true;        /* the flusher empties the ring, then frees it */
+	thread->is_unwatched = false;
+	thread_table.ended_count++;
+}
+
 static void thread_exit(void *arg)
 {
-	struct thread *thread = arg;
 	void (*hook)(void);
 
 	heap_publish();
@@ -130,22 +141,49 @@ static void thread_exit(void *arg)
 	my_thread = NULL;
 	telem_thread_ = (struct telem_thread_){ 0 };
 	lock_take();
-	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
-	thread->depth = 0;
-	while (thread->shards)
-		leave(thread, thread->shards);
-	leave_handlers(thread);
-	thread->has_ended = true;        /* the flusher empties the ring, then frees it */
-	thread_table.ended_count++;
+	end(arg);
 	lock_release();
 	hook = __atomic_load_n(&on_end, __ATOMIC_ACQUIRE);
 	if (hook)
 		hook();
 }
 
-static void make_exit_key(void)
+/* Returns whether pthread_setspecific() has a fixed place for the key. In glibc only the first 32 keys have one; for
+ * others it calls calloc(), which no event may do. */
+static bool has_fixed_place(pthread_key_t key)
 {
-	has_exit_key = pthread_key_create(&exit_key, thread_exit) == 0;
+#ifdef __GLIBC__
+	return key < 32;
+#else
+	(void)key;
+	return true;
+#endif
+}
+
+/* The key is made before the program makes its own, so that it is one of the first. */
+__attribute__((constructor(101))) static void make_exit_key(void)
+{
+	if (pthread_key_create(&exit_key, thread_exit) != 0)
+		return;
+	has_exit_key = has_fixed_place(exit_key);
+	if (!has_exit_key)
+		pthread_key_delete(exit_key);
+}
+
+/* Without a key no thread calls thread_exit(), so somebody has to look who has ended. thread_id is that of a new thread,
+ * whose number another one had before, or 0. */
+static void end_unwatched(pid_t thread_id)
+{
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
+		if (thread->is_unwatched && (thread->stack[0]->task->thread_id == thread_id ||
+					     syscall(SYS_tgkill, getpid(), thread->stack[0]->task->thread_id, 0) != 0))
+			end(thread);
+}
+
+void threads_look(void)
+{
+	if (!has_exit_key)
+		end_unwatched(0);
 }
 
 /* After this the code may be unloaded, so the end of a thread must not call it any more. */
@@ -194,11 +232,10 @@ static struct thread *attach(void)
 	struct task *task;
 	struct shard *shard;
 
-	pthread_once(&exit_key_once, make_exit_key);
-	if (!has_exit_key)
-		return NULL;
 	prctl(PR_GET_NAME, name);
 	lock_take();
+	if (!has_exit_key)
+		end_unwatched((pid_t)syscall(SYS_gettid));
 	thread = thread_take();
 	task = thread ? task_make(name, (pid_t)syscall(SYS_gettid)) : NULL;
 	if (task) {
@@ -208,10 +245,14 @@ static struct thread *attach(void)
 		thread_table.count++;
 	}
 	shard = task ? thread_shard_in(thread, task) : NULL;
+	if (shard) {
+		thread->stack[0] = shard;
+		thread->is_unwatched = !has_exit_key;
+	}
 	lock_release();
 	if (!task)
 		return NULL;
-	if (!shard || pthread_setspecific(exit_key, thread) != 0) {
+	if (!shard || (has_exit_key && pthread_setspecific(exit_key, thread) != 0)) {
 		lock_take();
 		task->has_ended = true;
 		if (shard)
@@ -223,7 +264,6 @@ static struct thread *attach(void)
 		lock_release();
 		return NULL;
 	}
-	thread->stack[0] = shard;
 	if (thread->ring)
 		ring_task(thread->ring, task->id);
 	return thread;
@@ -279,7 +319,7 @@ void threads_forget(void)
 		thread->shards = NULL;
 		leave_handlers(thread);
 		thread->is_free = true;
-		thread->has_ended = false;
+		thread->has_ended = thread->is_unwatched = false;
 		if (thread->ring) {
 			ring_reset(thread->ring);
 			thread->ring->first = thread->ring->head;

@@ -33,6 +33,7 @@ struct thread {
 	struct shard *stack[LIMIT_TASK_DEPTH + 1];   /* the shards of the tasks it has entered, its own task's first */
 	uint32_t depth;
 	bool is_free, has_ended;     /* locked */
+	bool is_unwatched;           /* nobody tells when it ends; locked */
 	/* The handlers it is in, and the epoch in which it entered; read by the thread that detaches a handler. */
 	uint64_t dispatch_epoch;     /* 0 while it calls no handler */
 	struct handler *inside[LIMIT_HANDLER_DEPTH];
@@ -56,6 +57,8 @@ extern __thread struct thread *my_thread __attribute__((tls_model("initial-exec"
 struct thread *thread_self(void);
 /* Sets a hook that each ending thread calls when it has left its ring to the flusher. Call without the lock. */
 void thread_on_end(void (*hook)(void));
+/* Finds threads that have ended without a word, where that can happen. Call with the lock held. */
+void threads_look(void);
 /* Frees the state and ring of an ended thread whose ring is empty, for another thread. Call with the lock held. */
 void thread_retire(struct thread *thread);
 

@@ -29,7 +29,7 @@ struct reader_site {
 /* What one task holds of one type under one tag, as the program estimates it. */
 struct reader_holder { uint64_t type, task, tag, bytes, count, deviation; };
 struct reader_class { char name[LIMIT_NAME_BYTES]; uint32_t level, own_level, leases, level_count; char by[64]; };
-enum { READER_TASK_SITES = 1024 };
+enum { READER_TASK_SITES = 16384 };
 struct reader_task {
 	char name[LIMIT_NAME_BYTES];
 	uint64_t thread_id, event_count, next_seq;
