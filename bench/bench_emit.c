@@ -38,8 +38,8 @@ LOOP(do_gauge_add, TELEM_GAUGE_ADD(bench, "gauge moved", 1))
 LOOP(do_alloc, TELEM_ALLOC(struct node, 64))
 LOOP(do_free, TELEM_FREE(struct node, 64))
 static char heap[4096];              /* addresses of allocations; nothing is there */
-LOOP(do_heap, const char *at = &heap[i % sizeof heap]; TELEM_ALLOC_AT(struct heap, at, 64);
-     TELEM_FREE_AT(struct heap, at, 64))
+#define HEAP_AT(at) TELEM_ALLOC_AT(struct heap, (at), 64); TELEM_FREE_AT(struct heap, (at), 64)
+LOOP(do_heap, HEAP_AT(&heap[i % sizeof heap]))
 LOOP(do_mark, TELEM_MARK(bench, "mark", i))
 LOOP(do_value, TELEM_VALUE(bench, "value", i & 0xffff, TELEM_BYTES))
 LOOP(do_latency, TELEM_LATENCY(bench, "latency", given_start))

@@ -42,6 +42,14 @@ void plugin_work(void)
 }
 int plugin_start(void) { return telem_start(NULL); }
 const char *plugin_error(void) { return telem_error(); }
+unsigned long plugin_memory(void);
+unsigned long plugin_memory(void)
+{
+	struct telem_statistics stats;
+
+	telem_stats(&stats);
+	return (unsigned long)stats.memory_bytes;
+}
 END
 cat >"$dir/plugin2.c" <<'END'
 #include "emitter/telem.h"
@@ -190,12 +198,72 @@ __attribute__((constructor)) static void begin(void)
 }
 END
 
+# A program that has made many thread-specific keys before it loads the plugin, and whose calloc() must not be called.
+cat >"$dir/keys.c" <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+extern void *__libc_calloc(size_t count, size_t bytes);
+static __thread int is_event;
+static int calls;
+void *calloc(size_t count, size_t bytes)
+{
+	calls += is_event;
+	return __libc_calloc(count, bytes);
+}
+
+static void (*work)(void);
+static void *run(void *arg)
+{
+	is_event = 1;
+	work();
+	is_event = 0;
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long (*memory)(void), before = 0;
+	int (*start)(void);
+	void *plugin, *function;
+	pthread_key_t key;
+
+	for (int i = 0; i < 40; i++)
+		pthread_key_create(&key, NULL);
+	plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	if (!plugin)
+		return 1;
+	function = dlsym(plugin, "plugin_start");
+	memcpy(&start, &function, sizeof start);
+	function = dlsym(plugin, "plugin_work");
+	memcpy(&work, &function, sizeof work);
+	function = dlsym(plugin, "plugin_memory");
+	memcpy(&memory, &function, sizeof memory);
+	if (start() != 0)
+		return 2;
+	for (int i = 0; i < 3000; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, run, NULL) != 0)
+			return 3;
+		pthread_join(thread, NULL);
+		if (i == 100)
+			before = memory();
+	}
+	printf("%d calls, %lu bytes, then %lu\n", calls, before, memory());
+	return calls > 0 || memory() > before + (2 << 20);
+}
+END
+
 rpath="-Wl,-rpath,$build"
 $cc "$dir/host.c" "$build/libtelem.so" $rpath -ldl -pthread -o "$dir/host"
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.so" $rpath -o "$dir/shared.so"
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.a" -pthread -o "$dir/static.so"
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.a" -pthread -Wl,-Bsymbolic -o "$dir/own.so"
 $cc "$dir/tls.c" -ldl -o "$dir/tls"
+$cc "$dir/keys.c" -ldl -pthread -o "$dir/keys"
 $cc "$dir/large.c" "$build/libtelem.so" $rpath -pthread -o "$dir/large"
 $cc -fPIC -shared "$dir/preloaded.c" "$build/libtelem.so" $rpath -o "$dir/preloaded.so"
 $cc -fPIC -shared "$dir/eaten.c" -o "$dir/eaten.so"
@@ -222,6 +290,7 @@ taken=$(($("$dir/tls" "$dir" 256) - 4))
 check "it can be loaded where $((taken * 32)) bytes of static thread-local storage are taken" \
 	"$dir/tls" "$dir" "$taken" "$dir/shared.so"
 check "so can a plugin that has it inside" "$dir/tls" "$dir" "$taken" "$dir/own.so"
+check "an event allocates nothing, with 40 thread-specific keys made before" "$dir/keys" "$dir/own.so"
 check "a program whose threads are larger than ours can start it" "$dir/large"
 
 # In every process of a shell, from its constructors to its exit.

@@ -132,10 +132,17 @@ static void end(struct thread *thread)
 	thread_table.ended_count++;
 }
 
+/* Call without the lock, after end(). */
+static void tell_end(void)
+{
+	void (*hook)(void) = __atomic_load_n(&on_end, __ATOMIC_ACQUIRE);
+
+	if (hook)
+		hook();
+}
+
 static void thread_exit(void *arg)
 {
-	void (*hook)(void);
-
 	heap_publish();
 	is_over = true;
 	my_thread = NULL;
@@ -143,9 +150,7 @@ static void thread_exit(void *arg)
 	lock_take();
 	end(arg);
 	lock_release();
-	hook = __atomic_load_n(&on_end, __ATOMIC_ACQUIRE);
-	if (hook)
-		hook();
+	tell_end();
 }
 
 /* Returns whether pthread_setspecific() has a fixed place for the key. In glibc only the first 32 keys have one; for
@@ -171,13 +176,16 @@ __attribute__((constructor(101))) static void make_exit_key(void)
 }
 
 /* Without a key no thread calls thread_exit(), so somebody has to look who has ended. thread_id is that of a new thread,
- * whose number another one had before, or 0. */
-static void end_unwatched(pid_t thread_id)
+ * whose number another one had before, or 0. Returns whether some have ended. Call with the lock held. */
+static bool end_unwatched(pid_t thread_id)
 {
+	uint32_t before = thread_table.ended_count;
+
 	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
 		if (thread->is_unwatched && (thread->stack[0]->task->thread_id == thread_id ||
 					     syscall(SYS_tgkill, getpid(), thread->stack[0]->task->thread_id, 0) != 0))
 			end(thread);
+	return thread_table.ended_count != before;
 }
 
 void threads_look(void)
@@ -225,6 +233,17 @@ static struct thread *thread_take(void)
 	return thread;
 }
 
+static void look_before_attaching(void)
+{
+	bool has_ended;
+
+	lock_take();
+	has_ended = end_unwatched((pid_t)syscall(SYS_gettid));
+	lock_release();
+	if (has_ended)
+		tell_end();
+}
+
 static struct thread *attach(void)
 {
 	char name[32] = "";
@@ -232,10 +251,10 @@ static struct thread *attach(void)
 	struct task *task;
 	struct shard *shard;
 
+	if (!has_exit_key)
+		look_before_attaching();
 	prctl(PR_GET_NAME, name);
 	lock_take();
-	if (!has_exit_key)
-		end_unwatched((pid_t)syscall(SYS_gettid));
 	thread = thread_take();
 	task = thread ? task_make(name, (pid_t)syscall(SYS_gettid)) : NULL;
 	if (task) {
