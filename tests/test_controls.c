@@ -327,7 +327,7 @@ static void a_wish_goes_by_name_to_the_next_program(void **state)
 		sent();
 	story_fini(&story);
 	story_init(&story, 8);
-	wire_hello(&story.wire);
+	wire_message(&story.wire, &(struct message){ .kind = KIND_HELLO, .hello = story.hello });
 	wire_add(&story.wire, CLASS, class, .id = 9, .name = text_of("net"), .level = LEVEL_SUM);
 	wire_add(&story.wire, CLASS, class, .id = 5, .name = text_of("mem"), .level = LEVEL_SUM);
 	wire_close(&story.wire);

@@ -300,7 +300,7 @@ static void numbers_take_their_shortest_form(void **state)
 static void hello_starts_in_fixed_widths(void **state)
 {
 	static const char hex[] =
-		"dc 0017 01  c4 08 c154454c454dc10a  cd 0001  cd 0000  ce 00000000  ce 00000000  cf 0000000000000001"
+		"dc 0018 01  c4 08 c154454c454dc10a  cd 0001  cd 0000  ce 00000000  ce 00000000  cf 0000000000000001"
 		"ce 00001267  cf 000000012a05f200  cf 0000000165a0bc00  cf 17979cfe362a0000  c4 10 c154454c43484bc1";
 	uint8_t expected[HELLO_FIXED_BYTES], bytes[512];
 	size_t expected_count = hex_read(hex, expected, sizeof expected);

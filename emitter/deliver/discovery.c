@@ -120,7 +120,14 @@ int discovery_open(void)
 	snprintf(sink->path, sizeof sink->path, "%s", path);
 	sink->in_fd = fd;
 	sink->may_control = sink->made_path = true;
-	sink->has_name = unix_name(path, settings.name);
+	sink->has_name = unix_tell(path, "name", settings.name);
 	sink_opened(sink, SINK_LISTENING);
 	return 0;
+}
+
+void discovery_tell_problem(const char *problem)
+{
+	for (uint32_t i = 0; i < LIMIT_SINKS; i++)
+		if (sink_is_flushers(&sinks[i]) && sinks[i].has_name)
+			unix_tell(sinks[i].path, "problem", problem);
 }

@@ -6,4 +6,6 @@
 /* Opens the socket as a sink. Returns a negative errno and sets telem_error() on failure; -EBUSY means that this
  * process has one already. Call with the lock held. */
 int discovery_open(void);
+/* Says beside the discovery socket what was wrong with the settings. Call with the lock held. */
+void discovery_tell_problem(const char *problem);
 #endif

@@ -32,6 +32,7 @@ static void write_hello(struct writer *writer, const struct sink *sink, uint64_t
 		.flush_ns = __atomic_load_n(&settings.flush_ns, __ATOMIC_RELAXED),
 		.ring_bytes = __atomic_load_n(&settings.ring_bytes, __ATOMIC_RELAXED),
 		.policy = __atomic_load_n(&settings.policy, __ATOMIC_RELAXED), .control = sink->may_control,
+		.problem = text_of(settings.problem),
 	};
 	writer_message(writer, &message, now_ns);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "emitter/core/clock.h"
 #include "emitter/core/dump_request.h"
@@ -121,6 +122,12 @@ static void prepare_once(void)
 	is_prepared = true;
 }
 
+/* Keeps the latest error as what was wrong with the settings, for viewers. */
+static void keep_problem(void)
+{
+	snprintf(settings.problem, sizeof settings.problem, "%s", telem_error());
+}
+
 /* Applies the settings of the program and of the environment. Returns 0 or -EINVAL. */
 static int configure(const struct telem_options *options, struct config *config)
 {
@@ -128,10 +135,13 @@ static int configure(const struct telem_options *options, struct config *config)
 	int result = 0;
 
 	settings_begin(options);
+	settings.problem[0] = '\0';
 	if (settings.options.config && config_apply(config, settings.options.config) < 0)
 		result = -EINVAL;
 	if (environment && !settings.options.ignore_environment && config_apply(config, environment) < 0)
 		result = -EINVAL;
+	if (result < 0)
+		keep_problem();
 	settings.options.no_discovery |= config->no_discovery;
 	settings_name();
 	dump_begin();
@@ -171,10 +181,25 @@ static int start(const struct telem_options *options)
 		return err;
 	set_running(true);
 	for (size_t i = 0; i < config.sink_count; i++)
-		if (sink_open(config.sinks[i]) < 0)
+		if (sink_open(config.sinks[i]) < 0) {
 			result = -EINVAL;
+			keep_problem();
+		}
+	if (settings.problem[0] && !settings.options.no_discovery)
+		discovery_tell_problem(settings.problem);
 	levels_begin();
 	return result;
+}
+
+/* Whoever looks for the reason of a silence asks for it with TELEM_DEBUG=1; otherwise nothing is ever printed. */
+static void print_error(void)
+{
+	const char *debug = secure_getenv("TELEM_DEBUG");
+	char line[LIMIT_PATH_BYTES * 3];
+	int length = snprintf(line, sizeof line, "libtelem: %s\n", telem_error());
+
+	if (debug && !strcmp(debug, "1") && telem_error()[0] && length > 0)
+		(void)!write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
 int telem_start(const struct telem_options *options)
@@ -183,6 +208,7 @@ int telem_start(const struct telem_options *options)
 
 	lock_take();
 	result = start(options);
+	print_error();
 	lock_release();
 	errno = saved;
 	return result;

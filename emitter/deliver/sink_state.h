@@ -54,7 +54,7 @@ struct sink {
 	bool is_regular;             /* a regular file: a recording */
 	bool may_control;            /* its viewer may change levels and settings */
 	bool made_path;              /* the file at its path is removed when it is closed */
-	bool has_name;               /* of a discovery socket: unix_name() has made the link beside it */
+	bool has_name;               /* of a discovery socket: unix_tell() has made links beside it */
 	bool wants_sync;             /* its viewer asked to be greeted again */
 	uint8_t watched;             /* bits 1 << WATCH_... of what it holds a reference to */
 	uint64_t retry_ns, retry_pause_ns;

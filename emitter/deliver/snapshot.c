@@ -380,6 +380,7 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	snapshot->telem_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	snapshot->telem_bytes = memory_mapped_bytes();
 	snapshot->event_cost_ps = price_ps(SITE_MARK, LEVEL_ALL);
+	snapshot->sum_cost_ps = price_ps(SITE_COUNTER, LEVEL_SUM);
 	snapshot->ring_permille = fullest_ring_permille();
 	writer_message(writer, &message, now_ns);
 }

@@ -79,36 +79,42 @@ int unix_listen(const char *path)
 	return fd;
 }
 
-static void name_path(char out[LIMIT_PATH_BYTES + 8], const char *path)
+static void tell_path(char out[LIMIT_PATH_BYTES + 12], const char *path, const char *what)
 {
-	snprintf(out, LIMIT_PATH_BYTES + 8, "%s.name", path);
+	snprintf(out, LIMIT_PATH_BYTES + 12, "%s.%s", path, what);
 }
 
-/* Removes the name, if it is a link of this user. */
-static void remove_name(const char *path)
+/* Removes what is told, if it is a link of this user. */
+static void untell(const char *path, const char *what)
 {
-	char link[LIMIT_PATH_BYTES + 8];
+	char link[LIMIT_PATH_BYTES + 12];
 	struct stat st;
 
-	name_path(link, path);
+	tell_path(link, path, what);
 	if (lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid == geteuid())
 		unlink(link);
 }
 
-bool unix_name(const char *path, const char *program)
+static void untell_all(const char *path)
 {
-	char link[LIMIT_PATH_BYTES + 8];
+	untell(path, "name");
+	untell(path, "problem");
+}
 
-	remove_name(path);               /* of a process that was killed and had the same number */
-	name_path(link, path);
-	return symlink(program, link) == 0;
+bool unix_tell(const char *path, const char *what, const char *text)
+{
+	char link[LIMIT_PATH_BYTES + 12];
+
+	untell(path, what);              /* of a process that was killed and had the same number */
+	tell_path(link, path, what);
+	return symlink(text, link) == 0;
 }
 
 void unix_unlink(const char *path, bool has_name)
 {
 	unlink(path);
 	if (has_name)
-		remove_name(path);
+		untell_all(path);
 }
 
 void unix_remove_dead(const char *path)
@@ -117,5 +123,5 @@ void unix_remove_dead(const char *path)
 	pid_t listener;
 
 	if (address_of(path, &address) == 0 && listener_of(&address, &listener) == 0 && remove_stale(path) == 0)
-		remove_name(path);
+		untell_all(path);
 }

@@ -7,10 +7,11 @@
 /* Returns a socket with mode 0600 that listens at path. A stale socket of this user is removed first. Returns
  * -EADDRINUSE when another process listens there, -EBUSY when this process does, or another negative errno. */
 int unix_listen(const char *path);
-/* Tells whose socket it is, by a symbolic link PATH.name to the program's name. Returns whether the link was made. */
-bool unix_name(const char *path, const char *program);
-/* Removes a socket and its name. */
+/* Tells something of a discovery socket by a symbolic link to a text: PATH.name is the program's name, PATH.problem what was
+ * wrong with its settings. Returns whether the link was made. */
+bool unix_tell(const char *path, const char *what, const char *text);
+/* Removes a socket and what is told of it. */
 void unix_unlink(const char *path, bool has_name);
-/* Removes a socket of this user on which no process listens, and its name. */
+/* Removes a socket of this user on which no process listens, and what is told of it. */
 void unix_remove_dead(const char *path);
 #endif

@@ -242,6 +242,12 @@ static void ask(struct headless *headless)
 	struct target *target = &headless->target;
 	struct problem problem = { 0 };
 
+	if (controls_are_denied(&target->controls)) {
+		problem_set(&problem, EXIT_PERMISSION, "%s: %s", target->address.text, controls_refusal(-EACCES));
+		problem_todo(&problem, "Use the program's Unix socket, or start it with ,control behind the address.");
+		headless_fail(headless, &problem);
+		return;
+	}
 	if (options->argument_count && !find_task(target->session.model, options->arguments[0], &state->task)) {
 		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->arguments[0]);
 		problem_todo(&problem, "telemtop once --json lists them.");
@@ -262,7 +268,8 @@ static void change(struct headless *headless, bool tick)
 	const struct state *state = headless->state;
 
 	(void)tick;
-	if (!state->is_asked && model_ticks(headless->target.session.model) > 0)
+	if (!state->is_asked && (model_ticks(headless->target.session.model) > 0 ||
+				 controls_are_denied(&headless->target.controls)))
 		ask(headless);
 }
 

@@ -23,14 +23,16 @@ static int print_json(const struct found *found, int count)
 
 		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
 		text_clean(comm, sizeof comm, found[i].comm, strlen(found[i].comm), GLYPHS_BLOCKS);
-		json_array_append_new(list, json_pack("{s:i, s:i, s:o, s:s, s:s, s:I, s:o, s:b}",
+		json_array_append_new(list, json_pack("{s:i, s:i, s:o, s:s, s:s, s:I, s:o, s:b, s:o}",
 						      "pid", (int)found[i].pid,
 						      "uid", (int)found[i].uid,
 						      "user", json_text(found[i].user),
 						      "program", program, "executable", comm,
 						      "uptime_ns", (json_int_t)found[i].uptime_ns,
 						      "socket", json_text(found[i].path),
-						      "permitted", (int)found[i].is_permitted));
+						      "permitted", (int)found[i].is_permitted,
+						      "problem", found[i].problem[0] ? json_text(found[i].problem)
+										    : json_null()));
 	}
 	err = json_dumpf(list, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
@@ -59,7 +61,8 @@ static int run(const struct options *options)
 	printf("%7s  %-8s %-20s %8s  %s\n", "PID", "user", "program", "uptime", "socket");
 	for (int i = 0; i < count; i++) {
 		char program[sizeof found->program * UTF8_BYTES], user[sizeof found->user * UTF8_BYTES],
-			path[sizeof found->path * UTF8_BYTES], uptime[UNITS_BYTES];
+			path[sizeof found->path * UTF8_BYTES], problem[sizeof found->problem * UTF8_BYTES],
+			uptime[UNITS_BYTES];
 
 		text_clean(program, sizeof program, found[i].program, strlen(found[i].program), GLYPHS_BLOCKS);
 		text_clean(user, sizeof user, found[i].user, strlen(found[i].user), GLYPHS_BLOCKS);
@@ -67,6 +70,9 @@ static int run(const struct options *options)
 		units_uptime(uptime, (double)found[i].uptime_ns);
 		printf("%7d  %-8s %-20s %8s  %s\n", (int)found[i].pid, user, program, uptime,
 		       found[i].is_permitted ? path : "no permission");
+		text_clean(problem, sizeof problem, found[i].problem, strlen(found[i].problem), GLYPHS_BLOCKS);
+		if (problem[0])
+			printf("%7s  %s\n", "", problem);
 	}
 	return output_finish(EXIT_DONE);
 }

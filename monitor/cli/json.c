@@ -258,6 +258,7 @@ static json_t *classes(const struct model *model)
 		json_object_set_new(out, "received", number(class->received));
 		json_object_set_new(out, "lost", number(class->lost));
 		json_object_set_new(out, "events_per_s", real(class->events_per_s));
+		json_object_set_new(out, "summed_events_per_s", real(class->sum_per_s));
 		json_object_set_new(out, "bytes_per_s", real(class->bytes_per_s));
 		json_object_set_new(out, "cost_share", real(class->cost_share));
 		json_array_append_new(list, out);
@@ -366,6 +367,7 @@ static json_t *target_head(const struct model *model)
 	json_object_set_new(out, "uid", number(target->uid));
 	json_object_set_new(out, "libtelem", json_text(target->version));
 	json_object_set_new(out, "protocol", number(target->major));
+	json_object_set_new(out, "problem", target->problem[0] ? json_text(target->problem) : json_null());
 	return out;
 }
 

@@ -38,6 +38,7 @@ void apply_hello(struct model *model, const struct message_hello *hello)
 	};
 	model_text_copy(model->target.name, sizeof model->target.name, &hello->name);
 	model_text_copy(model->target.host, sizeof model->target.host, &hello->host);
+	model_text_copy(model->target.problem, sizeof model->target.problem, &hello->problem);
 	model_text_copy(model->target.version, sizeof model->target.version, &hello->version);
 	model->link.sync_ns = hello->mono_ns;
 	model->greeting++;

@@ -147,7 +147,8 @@ struct model_class {
 	uint64_t lost;                       /* events that were taken since we joined, but never arrived */
 	double events_per_s, bytes_per_s;    /* of what we received at level all */
 	double drops_per_s;
-	double cost_share;                   /* what level all costs the target now, as a share of one core */
+	double sum_per_s;                    /* events of its sites, at level sum or all */
+	double cost_share;                   /* what they cost the target now, as a share of one core */
 	double last_events_per_s, last_bytes_per_s, last_cost_share;     /* of the last time at level all */
 	/* Private to the model: the books when we joined, and values at the last tick. */
 	uint64_t base_taken, base_dropped, previous_received, previous_bytes, bytes, previous_dropped;
@@ -207,7 +208,7 @@ struct model_link {
 	bool is_balanced;                    /* emitted = delivered + dropped + queued, and we received what was delivered */
 	bool has_books, has_bye;
 	struct message_bye bye;
-	uint64_t ring_permille, event_cost_ps;
+	uint64_t ring_permille, event_cost_ps, sum_cost_ps;
 	uint64_t sync_ns;                    /* when the last HELLO came */
 	uint32_t reconnects;
 };
@@ -217,6 +218,7 @@ struct model_target {
 	uint64_t pid, uid, stream, start_ns, mono_ns, real_ns, resolution_ns, tick_ns, ring_bytes, policy, flush_ns;
 	uint32_t major, minor;
 	bool may_control, is_known;
+	char problem[LIMIT_PATH_BYTES];      /* what was wrong with its settings; "" for nothing */
 };
 
 struct model_totals {

@@ -185,16 +185,39 @@ static void class_tick(struct model *model, struct model_class *class, double se
 		class->events_per_s = per_s(class->received, class->previous_received, seconds);
 		class->bytes_per_s = per_s(class->bytes, class->previous_bytes, seconds);
 		class->drops_per_s = per_s(class->dropped, class->previous_dropped, seconds);
-		class->cost_share = class->events_per_s * (double)model->link.event_cost_ps / 1e12;
+	}
+	class->previous_received = class->received;
+	class->previous_bytes = class->bytes;
+	class->previous_dropped = class->dropped;
+}
+
+/* What the events of each class cost, from the rates of its sites. A streamed event costs more than one that is only
+ * summed. */
+static void costs_tick(struct model *model)
+{
+	for (uint32_t i = 0; i < model->class_count; i++)
+		model->classes[i].sum_per_s = 0;
+	for (uint32_t i = 0; i < model->sites.count; i++) {
+		const struct model_site *site = model->sites.items[i];
+
+		/* An allocation that a tag counts is also counted by a type. */
+		if (site->kind != SITE_TAG)
+			model->classes[site->class_id].sum_per_s += site->rate_per_s;
+	}
+	for (uint32_t i = 0; i < model->class_count; i++) {
+		struct model_class *class = &model->classes[i];
+		double summed = class->sum_per_s > class->events_per_s ? class->sum_per_s - class->events_per_s : 0;
+
+		class->cost_share = (class->events_per_s * (double)model->link.event_cost_ps +
+				     summed * (double)model->link.sum_cost_ps) / 1e12;
+		if (class->level == LEVEL_SUM && model->link.sum_cost_ps == 0)
+			class->cost_share = NAN;         /* the target has not measured it */
 		if (class->level == LEVEL_ALL && class->events_per_s > 0) {
 			class->last_events_per_s = class->events_per_s;
 			class->last_bytes_per_s = class->bytes_per_s;
 			class->last_cost_share = class->cost_share;
 		}
 	}
-	class->previous_received = class->received;
-	class->previous_bytes = class->bytes;
-	class->previous_dropped = class->dropped;
 }
 
 static void pair_tick(const struct model *model, struct task_site *pair, const struct model_site *site, double seconds)
@@ -304,6 +327,7 @@ static void link_tick(struct model *model, const struct message_snapshot *snapsh
 	uint64_t losses = sum_of(link->lost_events, link->dropped_events);
 
 	link->event_cost_ps = snapshot->event_cost_ps;
+	link->sum_cost_ps = snapshot->sum_cost_ps;
 	link->ring_permille = snapshot->ring_permille;
 	if (model->has_previous) {
 		link->bytes_per_s = per_s(link->bytes, model->previous_bytes, seconds);
@@ -358,6 +382,8 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 	holders_tick(model);
 	for (uint32_t i = 0; i < model->sites.count; i++)
 		site_tick(model, model->sites.items[i], seconds, from_second, second);
+	if (model->has_previous)
+		costs_tick(model);
 	tasks_tick(model, seconds, from_second, second);
 	totals_tick(model, snapshot, seconds);
 	series_put(&model->series[MODEL_MEMORY], from_second, second, model->totals.live.bytes);

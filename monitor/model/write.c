@@ -22,6 +22,7 @@ static void write_hello(const struct writer *writer, const struct model *model)
 		.name = text_of(target->name), .host = text_of(target->host), .version = text_of(target->version),
 		.resolution_ns = target->resolution_ns, .uid = target->uid, .tick_ns = target->tick_ns,
 		.flush_ns = target->flush_ns, .ring_bytes = target->ring_bytes, .policy = target->policy,
+		.problem = text_of(target->problem),
 	};
 	put(writer, &message);
 }

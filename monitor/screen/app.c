@@ -35,6 +35,7 @@ struct app {
 	struct screen screen;
 	struct picker picker;
 	bool has_target, is_picking, is_frame_due, has_terminal, has_recorded;
+	uint64_t told_stream;        /* of the program whose mistake in its settings was told */
 	uint64_t drawn_ns, played_ns;
 	int code;
 	struct problem problem;      /* printed when the terminal is as it was */
@@ -120,6 +121,12 @@ static void on_change(void *arg, bool tick)
 	if (target->notice.code) {
 		screen_say(&app->screen, "%s. %s", target->notice.what, target->notice.todo);
 		target->notice.code = EXIT_DONE;
+	}
+	/* A mistake in the program's settings is nothing that its own output shows. */
+	if (tick && model_target(target_model(target))->problem[0] &&
+	    app->told_stream != model_target(target_model(target))->stream) {
+		app->told_stream = model_target(target_model(target))->stream;
+		screen_say(&app->screen, "The target says: %s", model_target(target_model(target))->problem);
 	}
 	/* --record records from the first tick on, once. */
 	if (tick && app->options->output && !app->has_recorded) {

@@ -10,10 +10,24 @@
 
 /* ---- asking ---- */
 
+enum { FULL_NAME_BYTES = 2 * LIMIT_NAME_BYTES };
+
+/* "net", or "net.request" for a site. */
+static const char *name_of(const struct model *model, uint32_t class_id, uint32_t site_id, char out[FULL_NAME_BYTES])
+{
+	const struct model_site *site = site_id ? model_site_by_id(model, site_id) : NULL;
+
+	snprintf(out, FULL_NAME_BYTES, "%s%s%s", model_class(model, class_id)->name, site ? "." : "",
+		 site ? site->name : "");
+	return out;
+}
+
 static void level_answered(void *arg, const struct request *request)
 {
 	struct screen *screen = arg;
-	const char *name = model_class(screen->target->session.model, request->class_id)->name;
+	char name[FULL_NAME_BYTES];
+
+	name_of(screen->target->session.model, request->class_id, request->site, name);
 
 	if (request->code == CONTROLS_NO_ANSWER)
 		screen_say(screen, "%s: %s", name, request->text);
@@ -28,15 +42,16 @@ static bool ask_level(struct screen *screen, uint32_t class_id, uint32_t site, u
 {
 	struct target *target = screen->target;
 	int err = controls_set_level(&target->controls, class_id, site, level, level_answered, screen);
+	char name[FULL_NAME_BYTES];
 
 	if (err == -EPERM)
 		screen_say(screen, "telemtop was started with --read-only: nothing is sent to the target.");
 	else if (err == -ENOSPC)
 		screen_say(screen, "telemtop holds %d levels already: give some back first.", CONTROLS_WISHES);
 	else if (err < 0)
-		screen_say(screen, "%s: no control way: levels cannot be set", target->address.text);
+		screen_say(screen, "%s: %s: levels cannot be set", target->address.text, controls_refusal(err));
 	else
-		screen_say(screen, "%s: asked for level %s", model_class(target->session.model, class_id)->name,
+		screen_say(screen, "%s: asked for level %s", name_of(target->session.model, class_id, site, name),
 			   level_name(level));
 	return err == 0;
 }
@@ -47,6 +62,11 @@ static void ask_level_of_all(struct screen *screen, uint8_t level)
 
 	for (uint32_t i = 0; i < model_class_count(model); i++)
 		if (model_class(model, i)->is_defined && !ask_level(screen, i, 0, level))
+			return;
+	/* Sites that we gave a level of their own get back theirs as well. */
+	for (uint32_t i = 0; level == LEVEL_OWN && i < model_site_count(model); i++)
+		if (controls_wants_site(&screen->target->controls, model_site(model, i)->id) &&
+		    !ask_level(screen, model_site(model, i)->class_id, model_site(model, i)->id, level))
 			return;
 	screen_say(screen, "every class: asked for level %s", level_name(level));
 }

@@ -173,20 +173,26 @@ static enum key_result do_sync(struct screen *screen)
 {
 	struct message flush = { .kind = KIND_FLUSH }, sync = { .kind = KIND_SYNC };
 	struct target *target = screen->target;
+	int err;
 
 	if (target_is_recording(target))
 		return KEYS_STAY;
 	if (target->source.state == SOURCE_ENDED) {
 		screen_say(screen, "The target has ended and cannot be asked for anything.");
-	} else if (target->source.state != SOURCE_OPEN) {
+		return KEYS_STAY;
+	}
+	if (target->source.state != SOURCE_OPEN) {
 		source_retry(&target->source);
 		screen_say(screen, "Trying again.");
-	} else if (controls_request(&target->controls, &flush, NULL, NULL) == 0 &&
-		   controls_request(&target->controls, &sync, NULL, NULL) == 0) {
-		screen_say(screen, "Asked the target to flush and to send everything again.");
-	} else {
-		screen_say(screen, "%s: no control way: nothing can be asked for", target->address.text);
+		return KEYS_STAY;
 	}
+	/* Who may only look can ask for the second. */
+	controls_request(&target->controls, &flush, NULL, NULL);
+	err = controls_request(&target->controls, &sync, NULL, NULL);
+	if (err == 0)
+		screen_say(screen, "Asked the target to flush and to send everything again.");
+	else
+		screen_say(screen, "%s: %s: nothing can be asked for", target->address.text, controls_refusal(err));
 	return KEYS_STAY;
 }
 
@@ -206,7 +212,8 @@ static enum key_result do_dump(struct screen *screen)
 	else if (err == -EPERM)
 		screen_say(screen, "telemtop was started with --read-only: nothing is sent to the target.");
 	else
-		screen_say(screen, "%s: no control way: nothing can be asked for", screen->target->address.text);
+		screen_say(screen, "%s: %s: nothing can be asked for", screen->target->address.text,
+			   controls_refusal(err));
 	return KEYS_STAY;
 }
 

@@ -42,13 +42,16 @@ static void set_interval(struct screen *screen, const char *typed)
 {
 	char *end;
 	double seconds = strtod(typed, &end);
+	int err;
 
 	if (end == typed || *end || !(seconds >= 0.1 && seconds <= 60)) {
 		screen_say(screen, "\"%s\" is not an interval: give 0.1 to 60 seconds", typed);
 		return;
 	}
-	if (controls_set_interval(&screen->target->controls, (uint64_t)(seconds * 1e9)) < 0)
-		screen_say(screen, "%s: no control way: nothing can be asked for", screen->target->address.text);
+	err = controls_set_interval(&screen->target->controls, (uint64_t)(seconds * 1e9));
+	if (err < 0)
+		screen_say(screen, "%s: %s: nothing can be asked for", screen->target->address.text,
+			   controls_refusal(err));
 	else
 		screen_say(screen, "Interval %g s", seconds);
 }

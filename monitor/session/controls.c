@@ -117,6 +117,34 @@ void controls_fini(struct controls *controls)
 
 /* ---- requests ---- */
 
+/* Whether only a viewer that may change the program may ask this. */
+static bool is_for_controllers(const struct message *message)
+{
+	enum role { VIEWER, CONTROLLER };
+
+	switch (message->kind) {
+#define REQUEST(KIND, name, role, handler) case KIND_##KIND: return role == CONTROLLER;
+#include "protocol/requests.def"
+#undef REQUEST
+	default:
+		return false;
+	}
+}
+
+bool controls_are_denied(const struct controls *controls)
+{
+	const struct model_target *target = model_target(controls->session->model);
+
+	return target->is_known && !target->may_control;
+}
+
+const char *controls_refusal(int err)
+{
+	return err == -EPERM ? "--read-only never sends the target anything"
+	       : err == -EACCES ? "it takes no requests on this way"
+	       : err == -EMSGSIZE ? "the request is too long" : "no control way";
+}
+
 int controls_request(struct controls *controls, const struct message *message, controls_answered *answered, void *arg)
 {
 	uint8_t bytes[LIMIT_REQUEST_BYTES];
@@ -130,6 +158,8 @@ int controls_request(struct controls *controls, const struct message *message, c
 		return -EPERM;
 	if (!source_has_control(controls->source))
 		return -ENOTCONN;
+	if (is_for_controllers(message) && controls_are_denied(controls))
+		return -EACCES;
 	/* The first field of every request is its number. */
 	numbered.ping.request = id;
 	encoder_init(&encoder, bytes, sizeof bytes);
@@ -262,6 +292,14 @@ int controls_set_level(struct controls *controls, uint32_t class_id, uint32_t si
 		controls->wish_count = count;
 	}
 	return err;
+}
+
+bool controls_wants_site(const struct controls *controls, uint32_t site)
+{
+	for (int i = 0; i < controls->wish_count; i++)
+		if (controls->wishes[i].site == site)
+			return true;
+	return false;
 }
 
 static int level_of(const char *name, size_t length)

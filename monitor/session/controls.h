@@ -83,8 +83,11 @@ void controls_clock(struct controls *controls, uint64_t now_ns);
 void controls_lost(struct controls *controls);
 
 /* Sends a request; its number is filled in. answered may be NULL. Returns 0, -EPERM when we are read-only, -ENOTCONN
- * when no request can reach the program now, -EMSGSIZE when the request is too long, or another negative errno. */
+ * when no request can reach the program now, -EACCES when the program has said that it takes no such requests, -EMSGSIZE
+ * when the request is too long, or another negative errno. */
 int controls_request(struct controls *controls, const struct message *message, controls_answered *answered, void *arg);
+/* Says in words why a request could not be sent, from what controls_request() returned. */
+const char *controls_refusal(int err);
 /* Tells the program, once it has greeted us, who we are, how often ticks shall come, and which levels we want. Returns
  * true, or false when a wish names a class or site that the program lacks; *missing is then the first such name. */
 bool controls_attach(struct controls *controls, const char **missing);
@@ -95,6 +98,10 @@ int controls_set_interval(struct controls *controls, uint64_t interval_ns);
  * 0, -ENOSPC when there are too many wishes, or what controls_request() returns. */
 int controls_set_level(struct controls *controls, uint32_t class_id, uint32_t site, uint8_t level,
 		       controls_answered *answered, void *arg);
+/* Whether the program has said in its greeting that it takes no requests of ours but those that every viewer may make. */
+bool controls_are_denied(const struct controls *controls);
+/* Whether we hold a level of this site. */
+bool controls_wants_site(const struct controls *controls, uint32_t site);
 /* Adds wishes from a list such as "gc=all,log=off", "all", "sum" or "none", and does not send them yet. Returns
  * EXIT_DONE, or EXIT_USAGE with the problem set. */
 int controls_wish(struct controls *controls, const char *list, struct problem *problem);

@@ -133,18 +133,16 @@ static bool is_directory_of(const char *path, uid_t uid)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid && !(st.st_mode & 077);
 }
 
-/* Reads the link that a program has made beside its socket. Programs of earlier versions have made none. */
-static void read_name(struct found *found)
+/* Reads a link that a program has made beside its socket. Returns false when there is none. */
+static bool read_link(const struct found *found, const char *what, char *out, size_t out_bytes)
 {
-	char link[sizeof found->path + 8];
+	char link[sizeof found->path + 12];
 	ssize_t length;
 
-	snprintf(link, sizeof link, "%s.name", found->path);
-	length = readlink(link, found->program, sizeof found->program - 1);
-	if (length > 0)
-		found->program[length] = '\0';
-	else
-		snprintf(found->program, sizeof found->program, "%s", found->comm);
+	snprintf(link, sizeof link, "%s.%s", found->path, what);
+	length = readlink(link, out, out_bytes - 1);
+	out[length > 0 ? length : 0] = '\0';
+	return length > 0;
 }
 
 static int list_directory(const char *directory, uid_t uid, struct found *found, int found_max)
@@ -172,7 +170,10 @@ static int list_directory(const char *directory, uid_t uid, struct found *found,
 		user_name(one->uid, one->user, sizeof one->user);
 		if (!process_name(one->pid, one->comm, sizeof one->comm))
 			snprintf(one->comm, sizeof one->comm, "?");
-		read_name(one);
+		/* Programs of earlier versions have told no name. */
+		if (!read_link(one, "name", one->program, sizeof one->program))
+			snprintf(one->program, sizeof one->program, "%s", one->comm);
+		read_link(one, "problem", one->problem, sizeof one->problem);
 		one->uptime_ns = process_uptime_ns(one->pid);
 		count++;
 	}

@@ -255,16 +255,57 @@ static void tcp_is_for_looking_unless_the_program_says_control(void **state)
 
 	assert_code(said, 5);
 	assert_string_equal(said.out, "");
-	assert_has(said.err, fmt("telemtop: %s: refused: this way is for looking only; use the Unix socket, or start "
-				 "the program with ,control\n", target));
+	assert_has(said.err, fmt("telemtop: %s: it takes no requests on this way\n  Use the program's Unix socket, or start "
+				 "it with ,control behind the address.\n", target));
+	assert_code(telemtop("held", target), 5);
 	assert_string_equal(levels_now(pid_of(demo), "mem"), "sum/sum");
 	term = screen_start(24, 120, target);
 	term_wait_text(term, "LIVE", MS);
 	term_keys(term, "c l");
-	term_wait_row_matches(term, 22, "log: refused: this way is for looking only", MS);
+	term_wait_row_matches(term, 22, "it takes no requests on this way: levels cannot be set", MS);
 	screen_quit(term);
 	assert_code(telemtop("set", open, "mem=all", "--keep"), 0);
 	assert_string_equal(levels_now(target, "mem"), "all/all");
+}
+
+static void a_mistake_in_the_settings_is_seen(void **state)
+{
+	struct proc *demo = demo_start(*state, .telem = "mem=loud;index=all");
+	struct said said = telemtop("ps");
+	struct term *term;
+	json_t *json;
+
+	assert_code(said, 0);
+	assert_has(said.out, "TELEM: bad setting \"mem=loud\" ignored");
+	json = once(pid_of(demo));
+	assert_has(json_string_value(json_object_get(json_object_get(json, "target"), "problem")), "mem=loud");
+	json_decref(json);
+	term = screen_start(24, 120, pid_of(demo));
+	term_wait_row_matches(term, 22, "The target says: TELEM: bad setting \"mem=loud\"", MS);
+	screen_quit(term);
+	/* The other settings hold, and nothing is printed unless that is asked for. */
+	assert_string_equal(levels_now(pid_of(demo), "index"), "all/all");
+	said = run("env", "TELEM=mem=loud", bin("telem-demo"), "--help");
+	assert_string_equal(said.err, "");
+}
+
+static void restore_gives_back_levels_of_sites_too(void **state)
+{
+	struct proc *demo = demo_start(*state);
+	struct term *term = screen_start(24, 120, "-d", "0.1", "-p", "2", pid_of(demo));
+
+	term_wait_text(term, "LIVE", MS);
+	term_wait_text(term, "read file", MS);
+	term_keys(term, "/");
+	term_type(term, "read file");
+	term_keys(term, "enter down X");
+	term_wait_row_matches(term, 22, "index.read file: level off, acknowledged", MS);
+	term_wait_text(term, "off", MS);
+	term_keys(term, "c r");
+	term_wait_row_matches(term, 22, "level own", MS);
+	ASK_UNTIL(strcmp(json_string_value(json_object_get(named(once(pid_of(demo)), "spans", "read file"), "level")), "sum")
+		  == 0, MS);
+	screen_quit(term);
 }
 
 static void fifo_carries_requests_beside_the_stream(void **state)
@@ -343,6 +384,8 @@ int main(void)
 		TEST(class_switched_off_in_the_screen_is_not_sent_any_more),
 		TEST(read_only_sends_nothing),
 		TEST(tcp_is_for_looking_unless_the_program_says_control),
+		TEST(a_mistake_in_the_settings_is_seen),
+		TEST(restore_gives_back_levels_of_sites_too),
 		TEST(fifo_carries_requests_beside_the_stream),
 		TEST(latest_of_two_viewers_holds_then_the_other_then_the_program),
 		TEST(both_viewers_see_the_level_that_one_has_set),

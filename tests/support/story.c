@@ -14,6 +14,7 @@ void story_init(struct story *story, uint64_t stream)
 	memset(story, 0, sizeof *story);
 	wire_init(&story->wire, stream);
 	story->hello = wire_hello_fields(&story->wire);
+	story->hello.control = 1;
 	story->random = stream;
 	story->now_ns = STORY_FIRST_NS - STORY_SECOND;
 	story->tick_ns = STORY_SECOND;

@@ -21,7 +21,7 @@ static void collect(const struct model *model, const struct panel_view *view, st
 {
 	for (uint32_t id = 0; id < model_class_count(model); id++) {
 		const struct model_class *class = model_class(model, id);
-		double key = view->sort == SORT_EVENTS ? class->events_per_s
+		double key = view->sort == SORT_EVENTS ? (class->level == LEVEL_ALL ? class->events_per_s : class->sum_per_s)
 			   : view->sort == SORT_COST ? class->cost_share
 			   : view->sort == SORT_DROPPED ? (double)(model_dropped(class) + class->lost)
 			   : -(double)id;
@@ -149,20 +149,20 @@ static void by_cell(const struct class_table *table, uint32_t id, char *out, siz
 	}
 }
 
-/* The rate, bytes and cost of a class's events. Only a class at level all streams events. */
+/* The rate, bytes and cost of a class's events. Only a class at level all streams events; one at sum counts them. */
 static void figure_cell(const struct model_class *class, int column, char *out, size_t out_bytes, struct style *style)
 {
-	bool is_all = class->level == LEVEL_ALL, has_loss = class->drops_per_s > 0;
+	bool is_all = class->level == LEVEL_ALL, is_off = class->level == LEVEL_OFF, has_loss = class->drops_per_s > 0;
 	char text[UNITS_BYTES];
 
 	if (!is_all)
 		*style = STYLE(ROLE_DIM);
 	if (column == COLUMN_EVENTS)
-		units_rate(text, is_all ? class->events_per_s : NAN);
+		units_rate(text, is_off ? NAN : is_all ? class->events_per_s : class->sum_per_s);
 	else if (column == COLUMN_WIRE)
 		units_bytes(text, is_all ? class->bytes_per_s : NAN);
 	else
-		units_percent(text, is_all ? class->cost_share : NAN);
+		units_percent(text, is_off ? NAN : class->cost_share);
 	snprintf(out, out_bytes, "%s%s", is_all && has_loss && column != COLUMN_COST ? "≥" : "", text);
 }
 

@@ -111,7 +111,10 @@ static void cell(void *arg, int index, int column, char *out, size_t out_bytes, 
 		class_name_clean(out, out_bytes, latency->model, site->class_id, latency->glyphs);
 		return;
 	case COLUMN_RATE:
-		window_figure_text(text, site, WINDOW_RATE);
+		if (site->level == LEVEL_OFF)
+			snprintf(text, sizeof text, "off");
+		else
+			window_figure_text(text, site, WINDOW_RATE);
 		break;
 	case COLUMN_P50:
 		window_figure_text(text, site, WINDOW_P50);
