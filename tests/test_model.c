@@ -1336,6 +1336,22 @@ static void without_books_in_the_greeting_losses_count_from_the_start(void **sta
 	assert_true(link_of()->is_balanced);
 }
 
+static void who_came_late_reads_no_loss_from_before(void **state)
+{
+	const struct model_class *net = model_class(model, CLASS_NET);
+
+	(void)state;
+	model_joined_late(model);
+	batch(SPAN, 100);
+	books(CLASS_NET, 5115, 5, 5110);
+	snapshot(10);
+	assert_int_equal(net->lost, 0);
+	assert_int_equal(link_of()->dropped_events, 0);
+	books(CLASS_NET, 5125, 5, 5120);
+	snapshot(11);
+	assert_int_equal(net->lost, 10);
+}
+
 /* Nothing in the protocol says that the books of a tick are one message. */
 static void books_may_come_in_several_messages(void **state)
 {
@@ -2004,6 +2020,7 @@ int main(void)
 		WITH(a_class_without_events_when_we_came_starts_from_nothing, setup),
 		WITH(what_was_dropped_at_the_source_before_we_came_is_not_our_loss, setup),
 		WITH(without_books_in_the_greeting_losses_count_from_the_start, setup),
+		WITH(who_came_late_reads_no_loss_from_before, setup),
 		WITH(books_may_come_in_several_messages, setup),
 		WITH(what_our_own_queue_dropped_is_no_loss_on_the_way, setup),
 		WITH(books_of_one_task_are_not_those_of_all, setup),

@@ -251,18 +251,20 @@ static void apply_buckets(struct model *model, const struct message_buckets *mes
 			buckets[pair[0].bits] = pair[1].bits;
 }
 
-static void class_books(struct model_class *class, const struct number *row)
+static void class_books(const struct model *model, struct model_class *class, const struct number *row)
 {
 	uint64_t arrived;
 
 	class->emitted = row[1].bits;
 	class->dropped = row[2].bits;
 	class->taken = row[3].bits;
-	/* The first books tell what was taken before we joined, if they came in a greeting, which is before any event.
-	 * When events came first, we have received this class from its start. */
+	/* The first books tell what was taken before we joined. Mostly they come in a greeting, which is before any event.
+	 * When events came first, we have received this class from its start, or, if we came late, since nobody knows
+	 * when: then nothing is said to be lost. */
 	if (!class->has_base) {
-		class->base_taken = class->received ? 0 : class->taken;
-		class->base_dropped = class->received ? 0 : class->dropped;
+		class->base_taken = class->received == 0 ? class->taken
+				    : model->is_late && class->taken > class->received ? class->taken - class->received : 0;
+		class->base_dropped = class->received == 0 || model->is_late ? class->dropped : 0;
 		class->has_base = true;
 	}
 	arrived = class->taken > class->base_taken ? class->taken - class->base_taken : 0;
@@ -305,7 +307,7 @@ static void apply_books(struct model *model, const struct message_books *books)
 	model->ring_dropped = model->ring_dropped_before;
 	for (uint32_t i = 0; i < books->rows.count; i += 4, row += 4)
 		if (row_is_good(row, 4, 0) && row[0].bits < LIMIT_CLASSES)
-			class_books(&model->classes[row[0].bits], row);
+			class_books(model, &model->classes[row[0].bits], row);
 		else
 			model_refuse(model);
 	for (uint32_t i = 0; i < LIMIT_CLASSES; i++) {
@@ -427,6 +429,11 @@ void model_set_transport(struct model *model, const struct model_transport *tran
 	link->bad_messages = sum_of(transport->bad_messages, model->refused_count);
 	link->unknown_messages = transport->unknown_messages;
 	link->lag_ns = transport->lag_ns;
+}
+
+void model_joined_late(struct model *model)
+{
+	model->is_late = true;
 }
 
 void model_gap(struct model *model)

@@ -244,6 +244,8 @@ struct model *model_copy(const struct model *model);
 void model_apply(struct model *model, const struct message *message, uint32_t bytes);
 /* Sets what model_link() says of the transport. */
 void model_set_transport(struct model *model, const struct model_transport *transport);
+/* Says that we have joined the stream after its start. */
+void model_joined_late(struct model *model);
 /* Says that the stream will start again with a greeting, after a reconnect or damage: rates pause, totals stay. A HELLO of
  * another stream id empties the model without this call. */
 void model_gap(struct model *model);

@@ -47,6 +47,7 @@ struct model {
 	uint64_t since_ns;                   /* when the first tick was */
 	bool has_previous;                   /* the previous_ fields hold the figures of the last tick */
 	bool is_in_tick;                     /* figures came that no SNAPSHOT has closed yet */
+	bool is_late;                        /* blocks of the stream were sent to others before we joined */
 	bool is_greeted;                     /* a HELLO came, but not yet the SNAPSHOT that ends its greeting */
 	uint32_t greeting;                   /* how many HELLOs came */
 	uint32_t ended_count;                /* tasks in the list that have ended */

@@ -170,6 +170,8 @@ static void apply_block(struct session *session, const struct block *block)
 	decode_block(session, block);
 	if (model_target(session->model)->stream != stream_before) {
 		session->has_number = false;
+		if (block->number > 0)
+			model_joined_late(session->model);
 		session->transport = (struct model_transport){ .lag_ns = session->transport.lag_ns };
 	}
 	note_number(session, block);
