@@ -748,12 +748,15 @@ uint32_t telem_class_stats(struct telem_class_statistics *out, uint32_t room);
  *
  * The rings hold each thread's latest events at level all, whether a viewer reads them or not, also
  * those of threads that have ended, until another thread uses the ring. With TELEM_OVERWRITE they
- * stay the latest while no viewer is connected. A *dump* writes what the rings hold into a recording,
+ * stay the latest while no viewer is connected; that is the policy from the moment on when somebody
+ * asks for dumps (by one of the functions here, a budget, TELEM="dump=DIR" or a viewer), unless the
+ * program has chosen another with telem_set_policy(). A *dump* writes what the rings hold into a recording,
  * DIR/NAME.PID.N.telem, which telemtop replays. It leaves out up to a quarter of each ring, the
  * oldest events (of the default size a full ring gives at least 49,152 events), and takes nothing
  * away from viewers. DIR is $TMPDIR, else /tmp, unless the program sets another. */
 
-/* Writes a dump and waits for it, at most 5 s. `reason` is noted in it, at most 127 bytes. The
+/* Writes a dump and waits for it, at most 5 s. `reason` is noted in it, at most 127 bytes, and how long before
+ * the dump its earliest event was. The
  * file's name is written to `path`, which may be NULL. Returns 0; -ENOTCONN while telemetry does
  * not run; -ETIMEDOUT; -EDEADLK in a reporter, for telemetry's own thread writes the dump; -EBUSY
  * when all 64 sinks are taken; -ENOSPC when the disk is full, and other errors of the file. */

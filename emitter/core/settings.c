@@ -52,5 +52,12 @@ int telem_set_policy(enum telem_policy policy, uint64_t timeout_ns)
 		return -EINVAL;
 	__atomic_store_n(&settings.block_wait_ns, timeout_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&settings.policy, policy, __ATOMIC_RELAXED);
+	__atomic_store_n(&settings.is_policy_chosen, true, __ATOMIC_RELAXED);
 	return 0;
+}
+
+void settings_want_dumps(void)
+{
+	if (!__atomic_load_n(&settings.is_policy_chosen, __ATOMIC_RELAXED))
+		__atomic_store_n(&settings.policy, TELEM_OVERWRITE, __ATOMIC_RELAXED);
 }

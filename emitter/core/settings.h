@@ -18,6 +18,7 @@ struct settings {
 	uint64_t flush_ns, block_wait_ns;
 	size_t ring_bytes;
 	uint32_t policy;             /* enum telem_policy */
+	bool is_policy_chosen;       /* by telem_set_policy(); else it depends on whether dumps are wanted */
 	/* A stamp that the flusher renews at each turn; 0 while no reader is there. */
 	uint64_t coarse_ticks;
 	struct telem_options options;        /* of the latest start */
@@ -39,6 +40,9 @@ static inline bool settings_is_heard(void)
 
 /* Gives every setting that is not set yet its default. options may be NULL. Call with the lock held. */
 void settings_begin(const struct telem_options *options);
+/* Somebody wants dumps, so rings keep the latest events from now on, unless the program has chosen its policy. Any
+ * thread. */
+void settings_want_dumps(void);
 /* Names the program after its file if it has no other name. Call with the lock held. */
 void settings_name(void);
 #endif

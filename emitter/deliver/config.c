@@ -148,7 +148,7 @@ static int set_one(struct config *config, char *key, char *value)
 		return 0;
 	}
 	if (!strcmp(key, "dump"))
-		return dump_set_directory(value);
+		return dump_want_directory(value);
 	if (!strcmp(key, "discovery")) {
 		config->no_discovery = !strcmp(value, "off");
 		return config->no_discovery || !strcmp(value, "on") ? 0 : -EINVAL;

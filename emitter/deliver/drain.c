@@ -24,6 +24,14 @@ static uint64_t time_of(uint64_t word, uint64_t now_ticks)
 	return clock_ns_of(back >> (RING_TIME_BITS - 1) ? now_ticks + (mask + 1 - back) : now_ticks - back);
 }
 
+uint64_t event_time_ns(const uint8_t *record, uint64_t now_ticks)
+{
+	uint64_t word;
+
+	memcpy(&word, record, sizeof word);
+	return time_of(word, now_ticks);
+}
+
 /* Returns the length without a last character that was cut in two. */
 static uint32_t whole_characters(const char *text, uint32_t length)
 {

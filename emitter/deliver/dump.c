@@ -41,6 +41,7 @@ struct dump {
 	struct writer writer;
 	uint32_t class_count, site_count;    /* how many it has defined */
 	uint64_t count, by_class[LIMIT_CLASSES];
+	uint64_t first_ns;           /* when the earliest of its events was; 0: there is none */
 };
 
 static int create(char path[LIMIT_PATH_BYTES])
@@ -110,7 +111,11 @@ static void write_segment(struct dump *dump, const uint8_t *segment, uint32_t by
 			task = task_in_dump(dump, (int)(words[1] >> 8), now_ns);
 		else if (site != 0 && task &&
 			 write_event(&dump->writer, task, task->dumped_count, segment + at, now_ticks, now_ns)) {
+			uint64_t time_ns = event_time_ns(segment + at, now_ticks);
+
 			task->dumped_count++;
+			if (!dump->first_ns || time_ns < dump->first_ns)
+				dump->first_ns = time_ns;
 			count(dump, site);
 		}
 		at += ring_record_slots(words[0], words[1]) * RING_SLOT_BYTES;
@@ -138,15 +143,26 @@ static void write_rings(struct dump *dump, uint64_t now_ns)
 /* Writes the reason as a log line of any thread, because a line must have a thread. */
 static void write_reason(struct dump *dump, uint32_t site, const char *reason, uint64_t now_ns)
 {
+	static const char *const policies[] = { [TELEM_DROP] = "drop", [TELEM_OVERWRITE] = "overwrite",
+						[TELEM_BLOCK] = "block" };
+	uint32_t policy = __atomic_load_n(&settings.policy, __ATOMIC_RELAXED);
 	struct message log = { .kind = KIND_LOG };
 	const struct task *task = task_table.first;
+	char text[LIMIT_PATH_BYTES + 128], span[64] = "no events";
+	uint64_t ms = dump->first_ns && now_ns > dump->first_ns ? (now_ns - dump->first_ns) / 1000000 : 0;
 
 	while (task && task->thread_id == 0)
 		task = task->next;
 	if (!task || !site)
 		return;
 	task = task_in_dump(dump, task->id, now_ns);
-	log.log = (struct message_log){ (uint64_t)task->id, site, now_ns, TELEM_WARN, text_of(reason), 0, 0 };
+	if (dump->first_ns)
+		snprintf(span, sizeof span, "the last %llu.%03llu s", (unsigned long long)ms / 1000,
+			 (unsigned long long)ms % 1000);
+	/* Under drop a ring that nobody read keeps the oldest events, which may be from long before. */
+	snprintf(text, sizeof text, "%.*s (%s; policy %s)", LIMIT_PATH_BYTES - 1, reason, span,
+		 policy <= TELEM_BLOCK ? policies[policy] : "?");
+	log.log = (struct message_log){ (uint64_t)task->id, site, now_ns, TELEM_WARN, text_of(text), 0, 0 };
 	writer_message(&dump->writer, &log, now_ns);
 	count(dump, site);
 }
@@ -242,6 +258,7 @@ int telem_dump(const char *reason, char *path, size_t room)
 	fork_restart();
 	if (!settings_is_running())
 		return -ENOTCONN;
+	settings_want_dumps();
 	if (flusher_thread_is_self() || thread_is_inside)
 		return -EDEADLK;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
@@ -256,12 +273,21 @@ int telem_dump(const char *reason, char *path, size_t room)
 	return result;
 }
 
-int dump_set_directory(const char *path)
+static int dump_set_directory(const char *path)
 {
 	if (!path || strlen(path) >= sizeof directory)
 		return -EINVAL;
 	strcpy(directory, path);
 	return 0;
+}
+
+int dump_want_directory(const char *path)
+{
+	int result = dump_set_directory(path);
+
+	if (result == 0)
+		settings_want_dumps();
+	return result;
 }
 
 void dump_begin(void)
@@ -279,7 +305,7 @@ int telem_dump_directory(const char *path)
 	int result;
 
 	lock_take();
-	result = dump_set_directory(path);
+	result = dump_want_directory(path);
 	lock_release();
 	return result;
 }
@@ -320,6 +346,7 @@ int telem_dump_on_signal(int number)
 	if (number <= 0 || number >= NSIG || number == SIGKILL || number == SIGSTOP)
 		return -EINVAL;
 	REASON_SITE();
+	settings_want_dumps();
 	lock_take();
 	if (sigaction(number, NULL, &before) < 0) {
 		result = -errno;

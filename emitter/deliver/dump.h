@@ -13,8 +13,9 @@
 int dump_write(const char *reason, char path[LIMIT_PATH_BYTES], uint64_t now_ns);
 /* Writes the dump that another thread has asked for, if there is one. For the flusher, without the lock. */
 void dump_wanted(uint64_t now_ns);
-/* Sets where dumps go from now on. Returns 0, or -EINVAL when the path is too long. Call with the lock held. */
-int dump_set_directory(const char *path);
+/* Sets where dumps go from now on, for somebody who wants them. Returns 0, or -EINVAL when the path is too long. Call with
+ * the lock held. */
+int dump_want_directory(const char *path);
 /* Called when telemetry starts: dumps go to TMPDIR or /tmp unless the program has set a directory. Call with the
  * lock held. */
 void dump_begin(void);

@@ -219,6 +219,7 @@ static enum ack_code answer_dump(struct sink *sink, const struct message *messag
 		return ACK_LIMIT;
 	}
 	latest_ns = now_ns;
+	settings_want_dumps();
 	snprintf(reason, sizeof reason, "%.*s", (int)asked->length, asked->bytes ? asked->bytes : "");
 	/* Writing a dump takes long, and takes the lock itself. */
 	lock_release();

@@ -161,6 +161,8 @@ int telem_budget(const char *name, const struct telem_budget *most, telem_budget
 	lock_take();
 	if (most) {
 		budget.most = *most;
+		if (most->dump)
+			settings_want_dumps();
 		result = most->counter ? choose(frame, most->counter) : 0;
 		budget.counter = (uint64_t)(result < 0 ? 0 : result);
 	}
