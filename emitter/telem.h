@@ -251,10 +251,17 @@ enum telem_severity { TELEM_DEBUG = 0, TELEM_INFO = 1, TELEM_WARN = 2, TELEM_ERR
 
 /* Records a line of text, as printf() does: TELEM_LOG(TELEM_WARN, "%d retries", n). The site is
  * named by the format. The severity must be a constant; the text has at most 2,048 bytes and is cut
- * there. At level sum the line is counted; at level all its text is streamed, but at most 20 texts
- * a second from one place and thread: the next text tells how many were left out. In a signal
- * handler use integer and %s conversions only, for the text is made by vsnprintf(). */
+ * there. At level sum the line is counted; at level all its text is streamed, but of the lines of one
+ * place and thread that differ in digits only, at most 20 a second (telem_log_burst()): within a
+ * second of such a burst viewers are told how many more there were. In a signal handler use integer
+ * and %s conversions only, for the text is made by vsnprintf(). */
 #define TELEM_LOG(severity, ...) TELEM_LOG_(severity, __VA_ARGS__)
+/* The same for a function through which a program logs: it passes on where its caller is, so that each
+ * caller is a place of its own, named "file.c:42". The severity need not be a constant. Costs about
+ * 0.1 us more, also while logs are off. A place whose format is "%s", or in C no literal, is named by
+ * file and line as well. */
+#define TELEM_LOG_AT(file, line, severity, ...) telem_log(telem_log_site(file, line, severity), __VA_ARGS__)
+struct telem_site *telem_log_site(const char *file, int line, enum telem_severity severity);
 
 /* ---- memory ---------------------------------------------------------------------
  *
@@ -413,6 +420,10 @@ void telem_enable_all(bool on);
  * `per_second` events a second (0: any number). The other events count as at level sum, so every
  * figure stays complete. The class may be registered later. Returns 0, or -EINVAL for a bad name. */
 int telem_class_limit(const char *class_name, uint32_t keep_one_in, uint64_t per_second);
+/* Sets how many log lines of a class that look alike one place and thread may stream as texts in a
+ * second; 0 is the default, 20. The class is "log", unless telem_site_new() made logs of another.
+ * Returns as telem_class_limit(). */
+int telem_log_burst(const char *class_name, uint32_t per_second);
 /* Times one span in n of a site, "net.request", and counts every one: a span then costs 3 ns on
  * average for n of 16. Each timed span stands for n in the figures, which the monitor marks with ~.
  * n is 1 (time every span) to 65,536 and is rounded up to a power of two. While handlers are

@@ -512,9 +512,14 @@ extern "C" {
 		     const struct telem_field telem_f_[] = { __VA_ARGS__ };                      \
 		     telem_event_(telem_site_, telem_f_, (uint32_t)(sizeof telem_f_ / sizeof telem_f_[0])))
 #define TELEM_LOG_(severity, ...)                                                                \
-	TELEM_IF_ON_(log, TELEM_KIND_LOG_, TELEM_NONE, severity, TELEM_FIRST_(__VA_ARGS__, ),    \
+	TELEM_IF_ON_(log, TELEM_KIND_LOG_, TELEM_NONE, severity, TELEM_TEXT_(__VA_ARGS__, ),     \
 		     telem_log_(telem_site_, __VA_ARGS__))
-#define TELEM_FIRST_(first, ...) first
+/* A format that is no literal cannot name a site. The library names one whose name is "%s" by its place. */
+#ifndef __cplusplus
+#define TELEM_TEXT_(first, ...) __builtin_choose_expr(__builtin_constant_p(first), first, "%s")
+#else
+#define TELEM_TEXT_(first, ...) first
+#endif
 
 /* type is a string literal here: telem.h makes it, before the preprocessor expands a type that is a
  * macro. */
@@ -675,6 +680,8 @@ int telem_unused_(const char *format, ...);
 #define TELEM_SPAN_OF_HERE_(site) const void *TELEM_CAT_(telem_here_, __LINE__) __attribute__((unused)) = (site)
 #define TELEM_ALLOC_TAG_OF_(site) TELEM_SPAN_OF_HERE_(site)
 #define TELEM_LOG_OF_(site, ...) ((void)(site), (void)sizeof(telem_unused_(__VA_ARGS__)))
+#define telem_log_site(file, line, severity) \
+	((void)(file), (void)sizeof(line), (void)sizeof(severity), (struct telem_site *)0)
 #define telem_count(site, n) ((void)(site), (void)sizeof(n))
 #define telem_gauge(site, n) ((void)(site), (void)sizeof(n))
 #define telem_gauge_add(site, n) ((void)(site), (void)sizeof(n))
@@ -696,6 +703,7 @@ int telem_unused_(const char *format, ...);
 #define telem_level_get(name) TELEM_NOTHING_(0)
 #define telem_enable_all(on) ((void)0)
 #define telem_class_limit(name, keep, per_second) TELEM_NOTHING_(0)
+#define telem_log_burst(name, per_second) TELEM_NOTHING_(0)
 #define telem_span_every(name, n) TELEM_NOTHING_(0)
 
 #define telem_task_name(name) ((void)0)

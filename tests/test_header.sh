@@ -154,6 +154,7 @@ static int calls(void)
 		telem_mark(telem_site_new("mine", TELEM_KIND_MARK, TELEM_NONE, name), 1);
 		telem_log(telem_site_new("log", TELEM_KIND_WARN_LOG, TELEM_NONE, name), "%d", sum);
 	}
+	TELEM_LOG_AT(__FILE__, __LINE__, TELEM_WARN, "%d", sum);
 	TELEM_COUNT_BYTES(mine, "bytes", 5);
 	TELEM_COUNT_NS(mine, "time", 5);
 	TELEM_GAUGE_BYTES(mine, "size", 5);
@@ -162,6 +163,7 @@ static int calls(void)
 	sum += (int)telem_frames("f", &frame, 1) + telem_frame_counter("f", "mine.in an if");
 	sum += telem_budget("f", &budget, over_budget, &sum);
 	telem_watch(TELEM_INSPECTION, true);
+	sum += telem_log_burst("log", 1000);
 	sum += telem_class_limit("mine", 10, 1000) + telem_span_every("mine.outer", 16);
 	TELEM_GC_BEGIN(0);
 	TELEM_GC_END(0, NULL);

@@ -29,7 +29,7 @@ static enum part part_of(enum kind kind)
 	case KIND_BUCKETS: case KIND_HOLDERS: case KIND_BOOKS: case KIND_SINK: case KIND_LEVEL: case KIND_FRAME:
 	case KIND_BYE:
 		return STATE;
-	case KIND_BATCH: case KIND_RECORD: case KIND_LOG:
+	case KIND_BATCH: case KIND_RECORD: case KIND_LOG: case KIND_FOLDED:
 		return EVENT;
 	case KIND_CHECK: case KIND_ACK: case KIND_INDEX: case KIND_END: case KIND_HELD:
 #define REQUEST(KIND, name, role, handler) case KIND_##KIND:

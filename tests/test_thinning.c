@@ -276,6 +276,83 @@ static void the_next_text_tells_how_many_were_folded(void **state)
 	assert_true(reader->log_folded > 0 && reader->log_folded < told);
 }
 
+/* ---- looks of lines ---- */
+
+static void wrapped(const char *file, int line, const char *text)
+{
+	TELEM_LOG_AT(file, line, TELEM_WARN, "%s", text);
+	TELEM_LOG(TELEM_WARN, "%s", text);
+}
+
+static uint64_t log_count(const char *name) { return site(name)->event_count; }
+
+/* One function that all lines go through is not one place. */
+static void lines_that_look_different_are_no_burst(void **state)
+{
+	uint64_t before, folded;
+	char text[64], name[64];
+	int line = __LINE__;
+
+	(void)state;
+	start("log=all");
+	reader = attach_viewer();
+	for (int i = 0; i < 100; i++) {
+		snprintf(text, sizeof text, "%c%c is a word of its own, number %d", 'a' + i % 26, 'a' + i / 26, i);
+		wrapped("wrap.c", line, text);
+	}
+	hear(reader);
+	snprintf(name, sizeof name, "log.wrap.c:%d", line);
+	assert_int_equal(log_count(name), 100);
+	assert_int_equal(site(name)->count, 100);
+	before = reader->log_folded;
+	/* These differ in digits only. */
+	for (int i = 0; i < 100; i++) {
+		snprintf(text, sizeof text, "request %d took %d ms", i, i * 7);
+		wrapped("wrap.c", line, text);
+	}
+	hear(reader);
+	/* 20 of them are sent in each second that this takes. */
+	assert_in_range(log_count(name), 120, 190);
+	assert_int_equal(site(name)->sum, 200 - log_count(name));
+	/* Nobody logs any more, and viewers are told all the same. */
+	folded = 2 * site(name)->sum;
+	READ_UNTIL(reader, reader->log_folded >= before + folded);
+	assert_int_equal(reader->log_folded, before + folded);
+	assert_int_equal(strncmp(reader->folded_text, "request ", 8), 0);
+}
+
+static void a_burst_can_be_as_long_as_one_likes(void **state)
+{
+	struct message request = { .kind = KIND_LIMIT, .limit = { .sample = LIMIT_AS_IT_IS, .per_second = LIMIT_AS_IT_IS,
+								  .burst = 40 } };
+
+	(void)state;
+	start("log=all");
+	assert_int_equal(telem_log_burst("log", 500), 0);
+	reader = attach_viewer();
+	for (int i = 0; i < 600; i++)
+		TELEM_LOG(TELEM_INFO, "a long burst %d", i);
+	hear(reader);
+	assert_in_range(log_count("log.a long burst %d"), 500, 599);
+	telem_log_burst("log", 0);
+	assert_int_equal(telem_log_burst("", 1), -EINVAL);
+	stop_and_read(reader);
+	start("log=all,burst=30/s");
+	reader_free(reader);
+	reader = attach_viewer();
+	for (int i = 0; i < 600; i++)
+		TELEM_LOG(TELEM_INFO, "a shorter burst %d", i);
+	hear(reader);
+	assert_in_range(log_count("log.a shorter burst %d"), 30, 500);
+	request.limit.class_id = (uint64_t)(reader_class(reader, "log") - reader->classes);
+	assert_int_equal(reader_request(reader, request), ACK_DONE);
+	for (int i = 0; i < 600; i++)
+		TELEM_LOG(TELEM_INFO, "another burst %d", i);
+	hear(reader);
+	assert_in_range(log_count("log.another burst %d"), 40, 500);
+	telem_log_burst("log", 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +369,8 @@ int main(void)
 		BESIDE_TEST(limits_that_are_none_are_refused),
 		BESIDE_TEST(a_burst_of_one_place_is_folded_into_a_count),
 		BESIDE_TEST(the_next_text_tells_how_many_were_folded),
+		BESIDE_TEST(lines_that_look_different_are_no_burst),
+		BESIDE_TEST(a_burst_can_be_as_long_as_one_likes),
 	};
 
 	if (getenv("TEST_FILTER"))

@@ -23,7 +23,7 @@ struct settings {
 	uint64_t coarse_ticks;
 	struct telem_options options;        /* of the latest start */
 	char name[LIMIT_NAME_BYTES]; /* the program's */
-	char problem[LIMIT_PATH_BYTES];      /* what was wrong with the settings of the latest start; "" for nothing */
+	char problem[512];               /* what was wrong with the settings of the latest start; "" for nothing */
 };
 extern struct settings settings __attribute__((visibility("hidden")));
 

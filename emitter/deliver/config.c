@@ -64,30 +64,33 @@ static bool parse_rate(char *text, uint64_t *out)
 	return parse_quantity(text, count_units, out) && *out > 0;
 }
 
-/* Reads CLASS=LEVEL,keep=1/N,limit=N/s, of which every part may be missing. */
+/* Reads CLASS=LEVEL,keep=1/N,limit=N/s,burst=N/s, of which every part may be missing. */
 static int set_class(const char *name, char *value)
 {
 	char *save = NULL;
 	uint32_t one_in = 0;
-	uint64_t per_second = 0;
+	uint64_t per_second = 0, burst = 0;
 	int level = -1;
 
 	for (char *part = strtok_r(value, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
 		bool is_good = !strncmp(part, "keep=", 5)    ? parse_share(part + 5, &one_in)
 			       : !strncmp(part, "limit=", 6) ? parse_rate(part + 6, &per_second)
+			       : !strncmp(part, "burst=", 6) ? parse_rate(part + 6, &burst) && burst <= UINT32_MAX
 							     : (level = parse_level(part)) >= 0;
 
 		if (!is_good)
 			return -EINVAL;
 	}
-	if (!strcmp(name, "all") && level >= 0 && !one_in && !per_second)
+	if (!strcmp(name, "all") && level >= 0 && !one_in && !per_second && !burst)
 		class_level_of_all((uint8_t)level);
-	else if (!strcmp(name, "all") || (level < 0 && !one_in && !per_second))
+	else if (!strcmp(name, "all") || (level < 0 && !one_in && !per_second && !burst))
 		return -EINVAL;
 	else if (level >= 0)
 		class_level_by_name(name, (uint8_t)level);
 	if (one_in || per_second)
 		class_limit_by_name(name, one_in, per_second);
+	if (burst)
+		class_burst_by_name(name, (uint32_t)burst);
 	return 0;
 }
 
@@ -176,8 +179,9 @@ int config_apply(struct config *config, const char *string)
 			*equals = '\0';
 		if (!equals || set_one(config, setting, equals + 1) < 0) {
 			error_set("TELEM: bad setting \"%s%s%s\" ignored (sink=ADDRESS "
-				  "CLASS=off|sum|all[,keep=1/100][,limit=10k/s] CLASS.SPAN=1/16 flush=100ms ring=1M "
-				  "samples=64K policy=drop|overwrite|block:5ms name=TEXT dump=DIR discovery=on|off)",
+				  "CLASS=off|sum|all[,keep=1/100][,limit=10k/s][,burst=20/s] "
+				  "CLASS.SPAN=1/16 flush=100ms ring=1M samples=64K policy=drop|overwrite|block:5ms "
+				  "name=TEXT dump=DIR discovery=on|off)",
 				      setting, equals ? "=" : "", equals ? equals + 1 : "");
 			result = -EINVAL;
 		}

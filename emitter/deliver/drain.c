@@ -33,7 +33,7 @@ uint64_t event_time_ns(const uint8_t *record, uint64_t now_ticks)
 }
 
 /* Returns the length without a last character that was cut in two. */
-static uint32_t whole_characters(const char *text, uint32_t length)
+uint32_t whole_characters(const char *text, uint32_t length)
 {
 	for (uint32_t back = 1; back <= 3 && back <= length; back++) {
 		uint8_t byte = (uint8_t)text[length - back];

@@ -43,7 +43,7 @@ static void write_class(struct writer *writer, uint32_t id, uint64_t now_ns)
 	struct message message = { .kind = KIND_CLASS,
 				   .class = { id, text_of(entry->name), text_of(entry->help), entry->level,
 					      entry->own_level, entry->was_off, lease_count((uint8_t)id),
-					      entry->limit.one_in, entry->limit.per_second } };
+					      entry->limit.one_in, entry->limit.per_second, entry->limit.burst } };
 
 	writer_message(writer, &message, now_ns);
 }

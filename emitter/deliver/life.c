@@ -195,7 +195,7 @@ static int start(const struct telem_options *options)
 static void print_error(void)
 {
 	const char *debug = secure_getenv("TELEM_DEBUG");
-	char line[LIMIT_PATH_BYTES * 3];
+	char line[600];
 	int length = snprintf(line, sizeof line, "libtelem: %s\n", telem_error());
 
 	if (debug && !strcmp(debug, "1") && telem_error()[0] && length > 0)

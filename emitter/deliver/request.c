@@ -179,9 +179,16 @@ static enum ack_code answer_limit(struct sink *sink, const struct message *messa
 		*text = "one in at most 4294967295";
 		return ACK_LIMIT;
 	}
+	if (request->burst > UINT32_MAX) {
+		*text = "at most 4294967295 lines a second";
+		return ACK_LIMIT;
+	}
 	class_limit((uint32_t)request->class_id,
 		    request->sample == LIMIT_AS_IT_IS ? limit->one_in : (uint32_t)request->sample,
 		    request->per_second == LIMIT_AS_IT_IS ? limit->per_second : request->per_second);
+	/* 0 is what a viewer of an earlier version sends. */
+	if (request->burst != 0)
+		class_burst((uint32_t)request->class_id, (uint32_t)request->burst);
 	levels_apply("a viewer");
 	return ACK_DONE;
 }

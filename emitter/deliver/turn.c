@@ -3,6 +3,7 @@
 #include "emitter/core/clock.h"
 #include "emitter/core/lock.h"
 #include "emitter/core/settings.h"
+#include "emitter/deliver/burst_write.h"
 #include "emitter/deliver/closing.h"
 #include "emitter/deliver/cost.h"
 #include "emitter/deliver/drain.h"
@@ -233,6 +234,7 @@ bool turn(uint64_t now_ns, uint64_t generation, bool is_last)
 	if (has_reader) {
 		greet_news(now_ns);
 		frames_write(now_ns);
+		bursts_write(now_ns);
 	}
 	retire_ended(now_ns);
 	if (has_reader && now_ns >= now.next_tick_ns)

@@ -24,6 +24,7 @@ static struct awaited {
 	uint8_t level;               /* LEVEL_NONE when only a limit was asked for */
 	uint32_t one_in;
 	uint64_t per_second;
+	uint32_t burst;
 } awaited[LIMIT_CLASSES];
 static uint32_t awaited_count;
 static struct { bool is_set; uint8_t level; } awaited_all;
@@ -51,6 +52,7 @@ static void add(const struct telem_class *cls)
 				entry->own_level = awaited[i].level;
 			entry->limit.one_in = awaited[i].one_in;
 			entry->limit.per_second = awaited[i].per_second;
+			entry->limit.burst = awaited[i].burst;
 		}
 }
 
@@ -121,6 +123,23 @@ void class_limit_by_name(const char *name, uint32_t one_in, uint64_t per_second)
 		wish->one_in = one_in;
 		wish->per_second = per_second;
 	}
+}
+
+void class_burst(uint32_t id, uint32_t burst)
+{
+	__atomic_store_n(&class_table.rows[id].limit.burst, burst, __ATOMIC_RELAXED);
+	class_table.rows[id].is_sent = false;
+}
+
+void class_burst_by_name(const char *name, uint32_t burst)
+{
+	int found = class_find(name);
+	struct awaited *wish = await(name);
+
+	if (found >= 0)
+		class_burst((uint32_t)found, burst);
+	if (wish)
+		wish->burst = burst;
 }
 
 void class_limit(uint32_t id, uint32_t one_in, uint64_t per_second)

@@ -18,6 +18,7 @@ enum { LEVEL_NONE = 0xff };
 struct class_limit {
 	uint32_t one_in;             /* one event in so many is streamed; 0 and 1 mean every event */
 	uint64_t per_second;         /* at most so many are streamed; 0 means any number */
+	uint32_t burst;              /* so many log lines of one look a second have their text streamed; 0: the default */
 	uint64_t second_ticks, let_through;  /* when the present second began, and how many were streamed since then */
 };
 
@@ -50,5 +51,8 @@ void class_level_of_all(uint8_t level);
 void class_limit(uint32_t id, uint32_t one_in, uint64_t per_second);
 /* Sets the limit of a class, which may be registered later. */
 void class_limit_by_name(const char *name, uint32_t one_in, uint64_t per_second);
+/* The same for bursts of log lines; 0 is the default. */
+void class_burst(uint32_t id, uint32_t burst);
+void class_burst_by_name(const char *name, uint32_t burst);
 bool class_is_limited(uint32_t id);
 #endif

@@ -7,10 +7,13 @@
 
 #include "emitter/core/clock.h"
 #include "emitter/core/lock.h"
+#include "emitter/core/memory.h"
+#include "emitter/record/burst.h"
 #include "emitter/record/cell_shared.h"
 #include "emitter/record/dispatch.h"
 #include "emitter/record/place.h"
 #include "emitter/record/record.h"
+#include "emitter/record/site.h"
 #include "emitter/record/thread.h"
 
 static void event_record(struct telem_site *site, uint8_t level, const struct telem_field *fields, uint32_t field_count)
@@ -66,29 +69,50 @@ void telem_event_(struct telem_site *site, const struct telem_field *fields, uin
 		event_happened(site, level, fields, field_count);
 }
 
-/* Returns whether this line is beyond the limit of texts a second, and is only counted. In the cell of a log, min
- * is when the present second began, and max how many lines came since then. */
-static bool is_folded(struct telem_cell *cell)
-{
-	uint64_t now = telem_stamp();
+/* So many times the limit of texts of one look a second, a place's lines are looked at; the rest is only counted, for even
+ * to make a text takes time. */
+#define LOOKS_AT 16u
 
+static uint32_t burst_of(const struct telem_site *site)
+{
+	uint32_t burst = __atomic_load_n(&class_table.rows[site->cls->id].limit.burst, __ATOMIC_RELAXED);
+
+	return burst ? burst : LIMIT_LOG_BURST;
+}
+
+/* Returns whether this line is one of so many that its text is not even made. In the cell of a log, min is when the
+ * present second began, and max how many lines came since then. */
+static bool is_flooded(struct telem_cell *cell, uint32_t burst, uint64_t now)
+{
 	if (clock_duration_ns(now - cell->min) >= LIMIT_LOG_BURST_NS) {
 		cell->min = now;
 		cell->max = 0;
 	}
-	if (cell->max++ < LIMIT_LOG_BURST)
-		return false;
+	return cell->max++ >= (uint64_t)burst * LOOKS_AT;
+}
+
+static struct look *looks_of(struct thread *thread)
+{
+	if (thread && !thread->looks && !thread_is_inside)
+		__atomic_store_n(&thread->looks, memory_map(BURST_LOOKS * sizeof *thread->looks), __ATOMIC_RELEASE);
+	return thread ? thread->looks : NULL;
+}
+
+static void count_folded(struct telem_cell *cell)
+{
 	telem_add_(&cell->sum, 1);
-	telem_add_(&cell->folded, 1);
-	return true;
+	telem_add_(&cell->count, 1);
 }
 
 void telem_log_(struct telem_site *site, const char *format, ...)
 {
 	struct telem_cell *cell = telem_cell_(site);
 	struct { uint32_t folded; char text[LIMIT_TEXT_BYTES + 1]; } line;
+	uint32_t burst, bytes;
 	int saved = errno, length;
+	struct look *looks;
 	va_list arguments;
+	uint64_t now;
 
 	if (!cell)
 		cell = telem_cell_make_(site);
@@ -98,19 +122,35 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	}
 	if (my_thread && site->detail < SEVERITY_COUNT)
 		telem_add_(&my_thread->logs[site->detail], 1);
-	if (record_level(site, telem_level_(site)) != TELEM_ALL || is_folded(cell)) {
+	if (record_level(site, telem_level_(site)) != TELEM_ALL) {
 		telem_add_(&cell->count, 1);
+		return;
+	}
+	burst = burst_of(site);
+	now = telem_stamp();
+	if (is_flooded(cell, burst, now)) {
+		count_folded(cell);
+		telem_add_(&cell->folded, 1);
 		return;
 	}
 	va_start(arguments, format);
 	length = vsnprintf(line.text, sizeof line.text, format, arguments);
 	va_end(arguments);
-	line.folded = (uint32_t)cell->folded;
-	cell->folded = 0;
 	/* A text of LIMIT_TEXT_BYTES + 1 says that it was cut. */
-	if (length >= 0 &&
-	    !record_payload(site, cell, &line, (uint32_t)sizeof line.folded +
-			    ((uint32_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text)))
-		telem_add_(&cell->folded, line.folded); /* the next line to be streamed carries it */
+	bytes = length < 0 ? 0 : (size_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text;
+	looks = looks_of(my_thread);
+	if (burst_folds(looks, site->id, line.text, bytes, burst, now, &line.folded)) {
+		count_folded(cell);
+	} else {
+		/* This line also carries how many were left out unseen. */
+		uint32_t unseen = (uint32_t)cell->folded;
+
+		line.folded += unseen;
+		cell->folded = 0;
+		if (!record_payload(site, cell, &line, (uint32_t)sizeof line.folded + bytes)) {
+			telem_add_(&cell->folded, unseen);
+			burst_give_back(looks, site->id, line.text, bytes, line.folded - unseen);
+		}
+	}
 	errno = saved;
 }

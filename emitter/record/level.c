@@ -189,6 +189,21 @@ int telem_class_limit(const char *name, uint32_t keep_one_in, uint64_t per_secon
 	return 0;
 }
 
+int telem_log_burst(const char *name, uint32_t per_second)
+{
+	int saved = errno;
+
+	if (!name || !*name || strlen(name) >= LIMIT_NAME_BYTES)
+		return -EINVAL;
+	lock_take();
+	classes_begin();
+	class_burst_by_name(name, per_second);
+	lock_release();
+	wake_signal();
+	errno = saved;
+	return 0;
+}
+
 int telem_span_every(const char *class_dot_name, uint32_t n)
 {
 	int saved = errno, id, result = -ENOENT;

@@ -1,11 +1,11 @@
-/* named.c -- sites that the program names at run time: commands, statements, functions of a script. */
-#include "emitter/core/api.h"
+#include "emitter/record/named.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "emitter/core/api.h"
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"
 #include "emitter/record/place.h"
@@ -108,6 +108,32 @@ static struct named *find_or_make(const char *cls_name, uint32_t kind, uint32_t 
 	named = cls ? make(cls, kind, unit, name, slot) : NULL;
 	named_count += named != NULL;
 	return named;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+struct telem_site *telem_log_site(const char *file, int line, enum telem_severity severity)
+{
+	char name[LIMIT_NAME_BYTES];
+
+	snprintf(name, sizeof name, "%s:%d", file_name(file), line);
+	return telem_site_new(telem_class_log.name, (enum telem_kind)(TELEM_KIND_LOG_ | (unsigned)severity << 8), TELEM_NONE,
+			      name);
+}
+
+void name_by_place(struct telem_site *place)
+{
+	char name[LIMIT_NAME_BYTES];
+	int length = snprintf(name, sizeof name, "%s:%u", file_name(place->file), (unsigned)place->line);
+	char *kept = length > 0 && length < LIMIT_NAME_BYTES ? memory_keep((size_t)length + 1) : NULL;
+
+	if (kept)
+		place->name = strcpy(kept, name);
 }
 
 struct telem_site *telem_site_new(const char *cls, enum telem_kind kind, enum telem_unit unit, const char *name)

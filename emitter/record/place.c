@@ -8,6 +8,7 @@
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
 #include "emitter/record/level.h"
+#include "emitter/record/named.h"
 #include "emitter/record/site.h"
 
 /* A new site may have a name to which handlers are attached already. */
@@ -42,6 +43,8 @@ static void place_register(struct telem_site *place, const struct telem_module_ 
 
 	if (place->id || !class_register(place->cls))
 		return;
+	if (place->kind == SITE_LOG && !strcmp(place->name, "%s"))
+		name_by_place(place);
 	id = site_of(place, &is_new);
 	if (id == 0) {
 		error_set("site %s.%s: no room for more sites", place->cls->name, place->name);

@@ -14,6 +14,7 @@
 #include "protocol/message.h"
 
 struct handler;
+struct look;
 struct ring;
 struct task;
 
@@ -40,6 +41,7 @@ struct thread {
 	uint64_t logs[SEVERITY_COUNT];       /* lines so far */
 	struct frame_start frames[LIMIT_FRAMES];
 	uint64_t carried[LIMIT_FRAME_COUNTERS];      /* the sums of these counters in shards that it has left */
+	struct look *looks;          /* of its log lines, made at its first line at level all; atomic pointer */
 	struct sampler sampler;      /* draws its sampled allocations */
 	uint32_t limited[LIMIT_CLASSES];     /* how many events it has had of each class that streams one in N */
 };

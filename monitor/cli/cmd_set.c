@@ -19,14 +19,15 @@ struct set {
 
 static const char example[] = "For example: flush=50ms ring=1M policy=overwrite";
 
-/* Makes the request of "keep=net:1/100" (is_sampling) or "limit=net:10k/s" from the text behind the "="; the other
- * half of the class's limit stays as it is. Returns false when the text is wrong. */
-static bool limit_message(const struct model *model, const char *text, bool is_sampling, struct message *out)
+/* Makes the request of "keep=net:1/100", "limit=net:10k/s" or "burst=log:100/s"; the other parts of the class's limits
+ * stay as they are. Returns false when the text is wrong. */
+static bool limit_message(const struct model *model, const char *setting, struct message *out)
 {
 	static const struct { const char *name; uint64_t factor; } rates[] = {
 		{ "/s", 1 }, { "k/s", 1000 }, { "M/s", 1000000 },
 	};
-	const char *colon = strchr(text, ':');
+	const char *text = strchr(setting, '=') + 1, *colon = strchr(text, ':');
+	bool is_sampling = setting[0] == 'k';
 	char name[LIMIT_NAME_BYTES], *end;
 	unsigned long long number;
 	int id;
@@ -46,8 +47,8 @@ static bool limit_message(const struct model *model, const char *text, bool is_s
 	}
 	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
 		if (!strcmp(end, rates[i].name)) {
-			out->limit.per_second = number * rates[i].factor;
-			return number <= UINT64_MAX / 1000000;
+			*(setting[0] == 'b' ? &out->limit.burst : &out->limit.per_second) = number * rates[i].factor;
+			return number > 0 && number <= UINT64_MAX / 1000000;
 		}
 	return false;
 }
@@ -144,8 +145,8 @@ static bool send_setting(struct headless *headless, const char *setting, struct 
 	} else if (!strncmp(setting, "policy=", 7)) {
 		is_good = !strcmp(setting + 7, "drop") || !strcmp(setting + 7, "overwrite");
 		message = (struct message){ .kind = KIND_POLICY, .policy = { 0, setting[7] == 'o', 0 } };
-	} else if (!strncmp(setting, "keep=", 5) || !strncmp(setting, "limit=", 6)) {
-		is_good = limit_message(model, strchr(setting, '=') + 1, setting[0] == 'k', &message);
+	} else if (!strncmp(setting, "keep=", 5) || !strncmp(setting, "limit=", 6) || !strncmp(setting, "burst=", 6)) {
+		is_good = limit_message(model, setting, &message);
 	} else if (!strncmp(setting, "dump=", 5)) {
 		is_good = strlen(setting + 5) < LIMIT_NAME_BYTES;
 		message = (struct message){ .kind = KIND_DUMP, .dump = { 0, text_of(setting + 5) } };
@@ -248,7 +249,8 @@ static int check(const struct options *options, struct problem *problem)
 const struct subcommand subcommand_set = {
 	.name = "set",
 	.usage = "TARGET CLASS=LEVEL... [--keep | --for TIME]\n"
-		 "TARGET flush=TIME ring=BYTES policy=drop|overwrite keep=CLASS:1/N limit=CLASS:N/s dump=REASON",
+		 "TARGET flush=TIME ring=BYTES policy=drop|overwrite keep=CLASS:1/N limit=CLASS:N/s burst=CLASS:N/s"
+		 " dump=REASON",
 	.options = (const struct option_row *const[]){ &option_for, NULL },
 	.target_use = TARGET_NEEDED,
 	.argument_count_max = INT_MAX,

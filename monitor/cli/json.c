@@ -251,6 +251,7 @@ static json_t *classes(const struct model *model)
 		json_object_set_new(out, "leases", number(class->leases));
 		json_object_set_new(out, "set_by", json_text(class->set_by));
 		json_object_set_new(out, "keep_one_in", number(class->sample > 1 ? class->sample : 1));
+		json_object_set_new(out, "burst_per_s", number(class->burst ? class->burst : LIMIT_LOG_BURST));
 		json_object_set_new(out, "most_per_s", class->per_second ? number(class->per_second) : json_null());
 		json_object_set_new(out, "emitted", number(class->emitted));
 		json_object_set_new(out, "taken", number(class->taken));

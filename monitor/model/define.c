@@ -63,6 +63,7 @@ void apply_class(struct model *model, const struct message_class *message)
 	class->leases = u32(message->leases);
 	class->sample = message->sample;
 	class->per_second = message->per_second;
+	class->burst = message->burst;
 	if (message->id >= model->class_count)
 		model->class_count = (uint32_t)message->id + 1;
 }

@@ -179,6 +179,27 @@ static void apply_log(struct model *model, const struct message_log *log, uint32
 	model_line_add(model, &line);
 }
 
+/* Lines that were counted only are no events of the stream, so they are in no book. */
+static void apply_folded(struct model *model, const struct message_folded *folded)
+{
+	const struct model_site *site = model_find_site(model, folded->site);
+	struct model_line line = { .kind = LINE_LOG, .time_ns = folded->time_ns, .task = (uint32_t)folded->task,
+				   .site = (uint32_t)folded->site };
+	char text[sizeof line.text];
+
+	if (folded->task > UINT32_MAX || folded->site >= LIMIT_SITES) {
+		model_refuse(model);
+		return;
+	}
+	if (!site)
+		return;
+	line.class_id = site->class_id;
+	line.severity = site->detail;
+	model_text_copy(text, sizeof text, &folded->text);
+	snprintf(line.text, sizeof line.text, "%llu more like it: %.200s", (unsigned long long)folded->folded, text);
+	model_line_add(model, &line);
+}
+
 /* ---- figures ---- */
 
 static void apply_values(struct model *model, const struct message_values *values)
@@ -393,6 +414,9 @@ void model_apply(struct model *model, const struct message *message, uint32_t by
 		break;
 	case KIND_LOG:
 		apply_log(model, &message->log, bytes);
+		break;
+	case KIND_FOLDED:
+		apply_folded(model, &message->folded);
 		break;
 	case KIND_LEVEL:
 		apply_level(model, &message->level);

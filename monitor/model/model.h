@@ -141,6 +141,7 @@ struct model_class {
 	bool was_off;
 	uint32_t leases;
 	uint64_t sample, per_second;         /* one event in sample, and at most per_second, are streamed; 0: all */
+	uint64_t burst;                      /* texts of log lines that look alike, in a second; 0: the default */
 	char set_by[64];
 	uint64_t emitted, dropped, taken;    /* the target's books, since its start */
 	uint64_t received;                   /* events that we received since we joined */
@@ -218,7 +219,7 @@ struct model_target {
 	uint64_t pid, uid, stream, start_ns, mono_ns, real_ns, resolution_ns, tick_ns, ring_bytes, policy, flush_ns;
 	uint32_t major, minor;
 	bool may_control, is_known;
-	char problem[LIMIT_PATH_BYTES];      /* what was wrong with its settings; "" for nothing */
+	char problem[512];                   /* what was wrong with its settings; "" for nothing */
 };
 
 struct model_totals {

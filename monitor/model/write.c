@@ -37,7 +37,7 @@ static void write_classes(const struct writer *writer, const struct model *model
 			continue;
 		message.class = (struct message_class){ i, text_of(class->name), text_of(class->help), class->level,
 							class->own_level, class->was_off, class->leases,
-							class->sample, class->per_second };
+							class->sample, class->per_second, class->burst };
 		put(writer, &message);
 		if (!class->set_by[0])
 			continue;

@@ -15,7 +15,7 @@ struct found {
 	char comm[32];               /* what the kernel calls it: at most 15 characters */
 	char user[33], path[108];
 	uint64_t uptime_ns;
-	char problem[256];           /* what was wrong with its settings; "" for nothing */
+	char problem[512];           /* what was wrong with its settings; "" for nothing */
 	bool is_permitted;           /* whether we may connect to its socket */
 };
 

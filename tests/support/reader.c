@@ -374,6 +374,10 @@ static void on_message(struct reader *reader, const struct message *message)
 		reader->held_count += message->held.rows.count / HELD_NUMBERS;
 		reader->held_next = message->held.next;
 		break;
+	case KIND_FOLDED:
+		reader->log_folded += message->folded.folded;
+		copy(reader->folded_text, sizeof reader->folded_text, &message->folded.text);
+		break;
 	case KIND_HOLDERS: on_holders(reader, &message->holders); break;
 	default:
 		/* The other kinds are for tests about them. A program never sends a request. */

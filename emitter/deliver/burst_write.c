@@ -1,0 +1,33 @@
+#include "emitter/deliver/burst_write.h"
+
+#include <string.h>
+
+#include "emitter/core/clock.h"
+#include "emitter/deliver/drain.h"
+#include "emitter/deliver/writer.h"
+#include "emitter/record/burst.h"
+#include "emitter/record/task.h"
+#include "emitter/record/thread.h"
+
+void bursts_write(uint64_t now_ns)
+{
+	uint64_t now_ticks = clock_ticks();
+	struct burst_over over;
+
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next) {
+		struct look *looks = __atomic_load_n(&thread->looks, __ATOMIC_ACQUIRE);
+		uint32_t at = 0;
+
+		while (looks && !thread->is_free && burst_next(looks, &at, now_ticks, &over)) {
+			struct message message = { .kind = KIND_FOLDED };
+			struct text text = { over.text, (uint32_t)strlen(over.text) };
+
+			text.length = whole_characters(text.bytes, text.length);
+			message.folded = (struct message_folded){
+				(uint64_t)task_of(thread->stack[0]->task->id)->id, over.site,
+				now_ns, over.folded, text,
+			};
+			writer_message(&writer_shared, &message, now_ns);
+		}
+	}
+}
