@@ -418,6 +418,17 @@ __attribute__((constructor, unused)) static void telem_module_load_(void) { tele
 __attribute__((destructor, unused)) static void telem_module_unload_(void) { telem_module_leave_(&telem_module_); }
 #endif
 
+/* Nothing refers to what stands in these sections but their begin and end, so a linker that collects sections would drop
+ * it, were it not for retain. */
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define TELEM_KEPT_(name) __attribute__((section(name), used, retain))
+#endif
+#endif
+#ifndef TELEM_KEPT_
+#define TELEM_KEPT_(name) __attribute__((section(name), used))
+#endif
+
 #define TELEM_SITE_INIT_(cls_, kind_, unit_, detail_, name_)                                     \
 	{ TELEM_OFF, (kind_), (unit_), (detail_), 0, &telem_class_##cls_, (name_), __FILE__, __LINE__, { 0 }, { 0 },  \
 	  { 0, 0 } }
@@ -426,7 +437,7 @@ __attribute__((destructor, unused)) static void telem_module_unload_(void) { tel
 #define TELEM_SITE_(cls, kind, unit, detail, name)                                               \
 	__extension__({                                                                          \
 		static struct telem_site telem_s_ = TELEM_SITE_INIT_(cls, kind, unit, detail, name);     \
-		static struct telem_site *telem_p_ __attribute__((section("telem_sites"), used)) = &telem_s_; \
+		static struct telem_site *telem_p_ TELEM_KEPT_("telem_sites") = &telem_s_; \
 		&telem_s_;                                                                       \
 	})
 #else
@@ -470,7 +481,7 @@ extern "C" {
 /* Archives that define the same class can be linked together. */
 #define TELEM_CLASS_(object, pointer, name, help, level)                                         \
 	__attribute__((weak)) struct telem_class object = { name, (help), (level), 0, { 0, 0, 0, 0, 0, 0 } };          \
-	static struct telem_class *pointer __attribute__((section("telem_classes"), used)) = &object
+	static struct telem_class *pointer TELEM_KEPT_("telem_classes") = &object
 #define TELEM_CLASS_DECLARE_(object) extern struct telem_class object
 
 #define TELEM_SPAN_SITE_(cls, name) TELEM_SITE_(cls, TELEM_KIND_SPAN_, TELEM_NS, 0, name)

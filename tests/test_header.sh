@@ -353,6 +353,31 @@ for cxx in g++ clang++; do
 		sh -c "$cxx '$dir/cc-$cxx.o' '$build/libtelem.so' -Wl,-rpath,'$build' -o '$dir/cc-$cxx' && '$dir/cc-$cxx'"
 done
 
+# A linker may drop sections that nothing refers to. lld does so by default.
+cat >"$dir/kept.c" <<'END'
+#include "all.h"
+TELEM_CLASS(kept, "what a linker must keep", TELEM_SUM);
+int main(void)
+{
+	struct telem_statistics stats;
+	if (telem_start(NULL) != 0 || telem_level_get("kept") != TELEM_SUM)
+		return 1;
+	TELEM_COUNT(kept, "n", 1);
+	telem_stats(&stats);
+	return stats.sites < 1;
+}
+END
+for cc in gcc clang; do
+	for linker in bfd lld; do
+		if ! command -v $cc >/dev/null || ! command -v ld.$linker >/dev/null; then
+			printf 'skip  no %s or no ld.%s\n' $cc $linker
+			continue
+		fi
+		check "$cc and $linker keep sites when they collect sections" sh -c "$cc -O2 -ffunction-sections -fdata-sections -I'$root' -I'$dir' \
+			'$dir/kept.c' '$build/libtelem.a' -pthread -fuse-ld=$linker -Wl,--gc-sections -o '$dir/kept' && '$dir/kept'"
+	done
+done
+
 # The version itself is an absolute symbol.
 nm -D --defined-only "$build/libtelem.so" | awk '$2 != "A" { print $3 }' | sort >"$dir/versioned"
 sed 's/@@.*//' "$dir/versioned" >"$dir/symbols"
