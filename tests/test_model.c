@@ -283,17 +283,21 @@ static void names_end_at_a_nul_and_never_within_a_character(void **state)
 	(void)state;
 	TELL(TASK, task, .id = 2, .name = { "a\0b", 3 });
 	assert_string_equal(model_task_by_id(model, 2)->name, "a");
+	/* One that is cut ends in three bytes that say so. */
 	memset(name, 'x', sizeof name);
-	memcpy(name + LIMIT_NAME_BYTES - 2, "\xe2\x82\xac", 3);        /* only its first byte would fit */
+	memcpy(name + LIMIT_NAME_BYTES - 5, "\xe2\x82\xac", 3);        /* only its first byte would fit */
 	TELL(TASK, task, .id = 2, .name = { name, sizeof name });
-	assert_int_equal(strlen(model_task_by_id(model, 2)->name), LIMIT_NAME_BYTES - 2);
+	assert_int_equal(strlen(model_task_by_id(model, 2)->name), LIMIT_NAME_BYTES - 5 + 3);
+	assert_string_equal(model_task_by_id(model, 2)->name + LIMIT_NAME_BYTES - 6, "x\xe2\x80\xa6");
 	memset(name, 'x', sizeof name);
-	memcpy(name + LIMIT_NAME_BYTES - 4, "\xe2\x82\xac", 3);        /* ends right there */
+	memcpy(name + LIMIT_NAME_BYTES - 7, "\xe2\x82\xac", 3);        /* ends right there */
 	TELL(TASK, task, .id = 2, .name = { name, sizeof name });
 	assert_int_equal(strlen(model_task_by_id(model, 2)->name), LIMIT_NAME_BYTES - 1);
+	TELL(TASK, task, .id = 2, .name = { name, LIMIT_NAME_BYTES - 1 });
+	assert_null(strstr(model_task_by_id(model, 2)->name, "\xe2\x80\xa6"));
 	memset(name, 0x80, sizeof name);                               /* no character starts anywhere */
 	TELL(TASK, task, .id = 2, .name = { name, sizeof name });
-	assert_string_equal(model_task_by_id(model, 2)->name, "");
+	assert_string_equal(model_task_by_id(model, 2)->name, "\xe2\x80\xa6");
 	TELL(TASK, task, .id = 2, .name = { NULL, 0 });
 	assert_string_equal(model_task_by_id(model, 2)->name, "");
 }

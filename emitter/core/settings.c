@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "emitter/core/name.h"
+
 struct settings settings;
 
 void settings_begin(const struct telem_options *options)
@@ -17,7 +19,7 @@ void settings_begin(const struct telem_options *options)
 	if (settings.options.linger_ns > LIMIT_LINGER_NS_MAX)
 		settings.options.linger_ns = LIMIT_LINGER_NS_MAX;
 	if (settings.options.name)
-		snprintf(settings.name, sizeof settings.name, "%s", settings.options.name);
+		name_copy(settings.name, sizeof settings.name, settings.options.name);
 }
 
 void settings_name(void)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emitter/core/error.h"
+#include "emitter/core/name.h"
 #include "emitter/core/settings.h"
 #include "emitter/deliver/dump.h"
 #include "emitter/record/sample.h"
@@ -147,7 +148,7 @@ static int set_one(struct config *config, char *key, char *value)
 	if (!strcmp(key, "policy"))
 		return set_policy(value);
 	if (!strcmp(key, "name")) {
-		snprintf(settings.name, sizeof settings.name, "%s", value);
+		name_copy(settings.name, sizeof settings.name, value);
 		return 0;
 	}
 	if (!strcmp(key, "dump"))

@@ -6,6 +6,7 @@
 
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
+#include "emitter/core/name.h"
 #include "emitter/record/ring.h"
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
@@ -19,7 +20,7 @@ void telem_task_name(const char *name)
 	thread = thread_self();
 	if (thread) {
 		lock_take();
-		snprintf(thread->stack[0]->task->name, LIMIT_NAME_BYTES, "%s", name);
+		name_copy(thread->stack[0]->task->name, LIMIT_NAME_BYTES, name);
 		thread->stack[0]->task->is_sent = false;
 		lock_release();
 	}

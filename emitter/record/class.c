@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emitter/core/error.h"
+#include "emitter/core/name.h"
 
 #define CLASS(name_, help_, level_) \
 	struct telem_class telem_class_##name_ = { #name_, help_, level_, 0, { 0, 0, 0, 0, 0, 0 } };
@@ -42,7 +43,7 @@ static void add(const struct telem_class *cls)
 	struct class_entry *entry = &class_table.rows[class_table.count++];
 
 	assert(class_table.count <= LIMIT_CLASSES);
-	snprintf(entry->name, sizeof entry->name, "%s", cls->name);
+	name_copy(entry->name, sizeof entry->name, cls->name);
 	snprintf(entry->help, sizeof entry->help, "%s", cls->help);
 	entry->leased_level = LEVEL_NONE;
 	entry->own_level = awaited_all.is_set ? awaited_all.level : cls->own_level;

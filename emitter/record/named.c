@@ -8,6 +8,7 @@
 #include "emitter/core/api.h"
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"
+#include "emitter/core/name.h"
 #include "emitter/record/place.h"
 #include "emitter/record/site.h"
 #include "emitter/record/thread.h"
@@ -66,7 +67,7 @@ static struct telem_class *class_named(const char *name)
 	made = class_count < LIMIT_CLASSES ? memory_keep(sizeof *made) : NULL;
 	if (!made)
 		return NULL;
-	snprintf(made->name, sizeof made->name, "%s", name);
+	name_copy(made->name, sizeof made->name, name);
 	made->cls = (struct telem_class){ .name = made->name, .help = "", .own_level = TELEM_SUM };
 	return classes[class_count++] = &made->cls;
 }
@@ -78,7 +79,7 @@ static struct named *make(struct telem_class *cls, uint32_t kind, uint32_t unit,
 	if (!named)
 		return NULL;
 	*named = (struct named){ .cls = cls, .kind = kind, .unit = unit };
-	snprintf(named->name, sizeof named->name, "%s", name);
+	name_copy(named->name, sizeof named->name, name);
 	named->site = (struct telem_site){ .kind = kind & 0xff, .unit = (uint8_t)unit, .detail = (uint8_t)(kind >> 8),
 					   .cls = cls, .name = named->name, .file = "" };
 	place_register_locked(&named->site);
@@ -151,8 +152,8 @@ struct telem_site *telem_site_new(const char *cls, enum telem_kind kind, enum te
 		cls = telem_class_mem.name;
 	}
 	if (strnlen(cls, LIMIT_NAME_BYTES) == LIMIT_NAME_BYTES || strnlen(name, LIMIT_NAME_BYTES) == LIMIT_NAME_BYTES) {
-		snprintf(short_cls, sizeof short_cls, "%s", cls);
-		snprintf(short_name, sizeof short_name, "%s", name);
+		name_copy(short_cls, sizeof short_cls, cls);
+		name_copy(short_name, sizeof short_name, name);
 		cls = short_cls;
 		name = short_name;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emitter/core/memory.h"
+#include "emitter/core/name.h"
 #include "emitter/record/shard.h"
 
 struct site_table site_table;
@@ -25,25 +26,26 @@ const char *site_text(const char *string, uint32_t most)
 	return copy;
 }
 
-static uint32_t hash_of(uint8_t class_id, const struct telem_site *place)
+/* name is the place's, cut. */
+static uint32_t hash_of(uint8_t class_id, const struct telem_site *place, const char *name)
 {
 	uint32_t hash = 2166136261u ^ class_id ^ (uint32_t)place->kind << 8 ^ (uint32_t)place->unit << 16 ^
 			(uint32_t)place->detail << 24;
 
-	for (const char *at = place->name; *at && at - place->name < LIMIT_NAME_BYTES - 1; at++)
+	for (const char *at = name; *at; at++)
 		hash = (hash ^ (uint8_t)*at) * 16777619u;
 	return hash;
 }
 
-static bool is_same(const struct site_entry *entry, uint8_t class_id, const struct telem_site *place)
+static bool is_same(const struct site_entry *entry, uint8_t class_id, const struct telem_site *place, const char *name)
 {
 	return entry->class_id == class_id && entry->kind == place->kind && entry->unit == place->unit &&
 	       entry->detail == place->detail &&
-	       !strncmp(entry->name, place->name, LIMIT_NAME_BYTES - 1);
+	       !strcmp(entry->name, name);
 }
 
 /* Returns 0 when there is no room. */
-static uint32_t add(uint8_t class_id, const struct telem_site *place)
+static uint32_t add(uint8_t class_id, const struct telem_site *place, const char *name)
 {
 	struct site_entry *entry = &site_table.rows[site_table.count];
 
@@ -52,7 +54,7 @@ static uint32_t add(uint8_t class_id, const struct telem_site *place)
 	*entry = (struct site_entry){ .class_id = class_id, .kind = place->kind, .unit = place->unit,
 				      .detail = place->detail, .own_level = LEVEL_NONE, .leased_level = LEVEL_NONE,
 				      .line = place->line };
-	entry->name = site_text(place->name, LIMIT_NAME_BYTES);
+	entry->name = site_text(name, LIMIT_NAME_BYTES);
 	entry->file = site_text(place->file, LIMIT_PATH_BYTES);
 	if (!entry->name || !entry->file)
 		return 0;
@@ -64,6 +66,7 @@ static uint32_t add(uint8_t class_id, const struct telem_site *place)
 uint32_t site_of(const struct telem_site *place, bool *is_new)
 {
 	uint8_t class_id = place->cls->id;
+	char name[LIMIT_NAME_BYTES];
 	uint32_t slot, id;
 
 	if (!site_table.rows) {
@@ -74,10 +77,11 @@ uint32_t site_of(const struct telem_site *place, bool *is_new)
 	*is_new = false;
 	if (!site_table.rows || !hash_slots)
 		return 0;
-	for (slot = hash_of(class_id, place) % HASH_SLOTS; (id = hash_slots[slot]); slot = (slot + 1) % HASH_SLOTS)
-		if (is_same(&site_table.rows[id], class_id, place))
+	name_copy(name, sizeof name, place->name);
+	for (slot = hash_of(class_id, place, name) % HASH_SLOTS; (id = hash_slots[slot]); slot = (slot + 1) % HASH_SLOTS)
+		if (is_same(&site_table.rows[id], class_id, place, name))
 			return id;
-	id = hash_slots[slot] = add(class_id, place);
+	id = hash_slots[slot] = add(class_id, place, name);
 	assert(id < LIMIT_EMITTER_SITES);
 	*is_new = id != 0;
 	return id;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emitter/core/memory.h"
+#include "emitter/core/name.h"
 #include "emitter/core/settings.h"
 #include "protocol/message.h"
 
@@ -62,7 +63,7 @@ struct task *task_make(const char *name, pid_t thread_id)
 	memset(task, 0, sizeof *task);
 	task->id = id;
 	task->thread_id = thread_id;
-	snprintf(task->name, sizeof task->name, "%s", name);
+	name_copy(task->name, sizeof task->name, name);
 	/* The new task comes after the two that are always in the list. */
 	task->previous = &task_shared;
 	task->next = task_shared.next;

@@ -36,7 +36,8 @@ json_t *json_text(const char *from)
 
 static json_t *number(uint64_t value)
 {
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+	/* Jansson has no integers beyond that. */
+	return value > INT64_MAX ? json_real((double)value) : json_integer((json_int_t)value);
 }
 
 static json_t *real(double value)

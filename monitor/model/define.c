@@ -3,16 +3,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CUT "…"
+
 void model_text_copy(char *out, size_t out_bytes, const struct text *text)
 {
 	size_t length = text->length < out_bytes - 1 ? text->length : out_bytes - 1;
 
 	if (length > 0)
 		memcpy(out, text->bytes, length);
-	/* A name ends at its first NUL; one that is cut ends between two characters of UTF-8. */
+	/* A name ends at its first NUL. */
 	length = strnlen(length ? out : "", length);
-	while (length > 0 && length < text->length && ((uint8_t)text->bytes[length] & 0xc0) == 0x80)
-		length--;
+	if (length < text->length && length == out_bytes - 1) {
+		/* One that is cut says so, and ends between two characters of UTF-8. */
+		length = out_bytes > sizeof CUT ? out_bytes - sizeof CUT : 0;
+		while (length > 0 && ((uint8_t)text->bytes[length] & 0xc0) == 0x80)
+			length--;
+		if (out_bytes > sizeof CUT)
+			memcpy(out + length, CUT, sizeof CUT - 1);
+		length += out_bytes > sizeof CUT ? sizeof CUT - 1 : 0;
+	}
 	out[length] = '\0';
 }
 
