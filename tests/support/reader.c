@@ -375,8 +375,9 @@ static void on_message(struct reader *reader, const struct message *message)
 		reader->held_next = message->held.next;
 		break;
 	case KIND_FOLDED:
-		reader->log_folded += message->folded.folded;
-		copy(reader->folded_text, sizeof reader->folded_text, &message->folded.text);
+		if (reader->folded_prefix && message->folded.text.length >= strlen(reader->folded_prefix) &&
+		    !strncmp(message->folded.text.bytes, reader->folded_prefix, strlen(reader->folded_prefix)))
+			reader->folded_count += message->folded.folded;
 		break;
 	case KIND_HOLDERS: on_holders(reader, &message->holders); break;
 	default:

@@ -64,7 +64,8 @@ struct reader {
 	uint64_t ack_request, ack_code, ack_count;
 	char ack_text[128], log_text[LIMIT_TEXT_BYTES + 1];
 	uint64_t log_cut, log_severity, log_folded;   /* log_folded: total of all lines */
-	char folded_text[LIMIT_TEXT_BYTES + 1];       /* of the latest FOLDED */
+	const char *folded_prefix;       /* texts of FOLDED that begin with it are counted in folded_count; NULL: none */
+	uint64_t folded_count;
 	struct message_frame frame;      /* the latest one, with its figures in frame_figures */
 	uint64_t frame_figures[SEVERITY_COUNT + 2 * LIMIT_COUNTERS_A_FRAME];
 	uint64_t frame_broken_count, held_task, held_count, held_next;
