@@ -889,6 +889,18 @@ static void types_without_frees_of_their_own_share_them(void **state)
 	assert_int_equal(model_totals(model)->unsampled_bytes, 0);
 }
 
+static void sampled_allocations_read_as_words(void **state)
+{
+	(void)state;
+	TELL(SITE, site, .id = 30, .class_id = CLASS_MEM, .kind = SITE_EVENT, .name = text_of("sampled"));
+	TELL(RECORD, record, .task = 2, .site = 30, .time_ns = 5,
+	     .values = LIST(n(NODE), n(64), n(0x7f00), n(0), n(2), n(0)));
+	assert_string_equal(model_line(model, 0)->text, "allocated a sampled s of 64 bytes at 0x7f00");
+	TELL(RECORD, record, .task = 2, .site = 30, .time_ns = 6,
+	     .values = LIST(n(NODE), n(64), n(0x7f00), n(1234567), n(2), n(1)));
+	assert_string_equal(model_line(model, 0)->text, "freed a sampled s of 64 bytes at 0x7f00 after 1234 us");
+}
+
 static void without_holders_nobody_knows_what_a_task_holds(void **state)
 {
 	(void)state;
@@ -2004,6 +2016,7 @@ int main(void)
 		WITH(estimates_are_scaled_to_the_total_which_is_exact, setup),
 		WITH(what_no_sample_stands_for_is_held_by_nobody, setup),
 		WITH(types_without_frees_of_their_own_share_them, setup),
+		WITH(sampled_allocations_read_as_words, setup),
 		WITH(without_holders_nobody_knows_what_a_task_holds, setup),
 		WITH(holders_of_a_task_that_has_ended_are_one, setup),
 		WITH(a_tasks_rates_are_exact_for_huge_memory, setup), WITH(an_ended_task_is_gone_with_its_figures, setup),

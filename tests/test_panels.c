@@ -879,6 +879,15 @@ static void a_filter_that_hides_all_says_so(void **state)
 
 /* ---- figures ---- */
 
+static void a_filter_that_is_no_expression_says_so(void **state)
+{
+	(void)state;
+	snprintf(view.filter, sizeof view.filter, "/[/");
+	check_shows(&panel_latency, busy, 80, 20, "filter /[/: no regular expression");
+	snprintf(view.filter, sizeof view.filter, "/f[lx]/");
+	check_shows(&panel_latency, busy, 80, 20, "filter /f[lx]/: 1 of 8");
+}
+
 static void no_data_is_a_dash_and_zero_is_zero(void **state)
 {
 	(void)state;
@@ -1727,7 +1736,8 @@ int main(void)
 		TEST(a_gauge_that_is_off_has_no_value), TEST(classes_that_are_off_are_named_with_their_key),
 		TEST(a_level_says_who_set_it),
 		TEST(a_filter_that_hides_all_says_so),
-		TEST(no_data_is_a_dash_and_zero_is_zero), TEST(sizes_and_lifetimes_are_no_latencies),
+		TEST(a_filter_that_is_no_expression_says_so), TEST(no_data_is_a_dash_and_zero_is_zero),
+		TEST(sizes_and_lifetimes_are_no_latencies),
 		TEST(estimates_have_a_tilde), TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),
 		TEST(books_that_do_not_balance_say_by_how_much),
 		TEST(frames_have_their_span_before_one_is_told), TEST(budgets_that_break_are_marked_while_the_window_lasts),

@@ -247,6 +247,24 @@ static void tick(uint64_t number, uint64_t time_ns)
 	model_apply(target.session.model, &snapshot, 0);
 }
 
+static void what_was_lost_is_told_with_when(void **state)
+{
+	(void)state;
+	story_greet(&story);
+	story_ticks(&story, 70);
+	hear_story();
+	shows(drawn(80, 24, GLYPHS_BLOCKS), " drop 0 ");
+	story_lose_tick(&story);
+	story_ticks(&story, 1);
+	hear_story();
+	shows(drawn(80, 24, GLYPHS_BLOCKS), " drop 42 ");
+	story_ticks(&story, 14);
+	hear_story();
+	shows(drawn(80, 24, GLYPHS_BLOCKS), " drop 42, 14s ago ");
+	/* A wide screen shows how fast memory grows, too. */
+	shows(drawn(120, 30, GLYPHS_BLOCKS), " KiB/min");
+}
+
 static void typed_memory_that_was_freed_is_0_bytes_everywhere(void **state)
 {
 	struct model *model;
@@ -1195,7 +1213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		EMPTY(connecting_says_to_what_and_how_long), TEST(live_shows_the_program),
-		TEST(typed_memory_that_was_freed_is_0_bytes_everywhere),
+		TEST(what_was_lost_is_told_with_when), TEST(typed_memory_that_was_freed_is_0_bytes_everywhere),
 		TEST(without_typed_memory_the_kernel_counts), TEST(stale_is_more_than_3_ticks_and_a_second_without_a_byte),
 		TEST(lagging_says_by_how_much),
 		TEST(lost_keeps_the_last_picture), TEST(ended_says_whether_it_said_goodbye),

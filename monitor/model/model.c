@@ -72,6 +72,27 @@ static void number_print(char *out, size_t out_bytes, const struct number *numbe
 		snprintf(out, out_bytes, "%llu", (unsigned long long)number->bits);
 }
 
+/* A sampled allocation in words, from the fields that libtelem gives the event "mem.sampled": type, bytes, address, age,
+ * task, freed. Returns false when it is another event. */
+static bool sampled_text(const struct model *model, const struct model_site *site, const struct message_record *record,
+			 char *out, size_t out_bytes)
+{
+	const struct number *values = record->values.numbers;
+	const struct model_site *type;
+	int used;
+
+	if (strcmp(site->name, "sampled") || strcmp(model->classes[site->class_id].name, "mem") ||
+	    record->values.count != 6 || !row_is_good(values, 6, 1 << 4))
+		return false;
+	type = model_find_site(model, values[0].bits);
+	used = snprintf(out, out_bytes, "%s a sampled %s of %llu bytes at %#llx", values[5].bits ? "freed" : "allocated",
+			type ? type->name : "object", (unsigned long long)values[1].bits,
+			(unsigned long long)values[2].bits);
+	if (values[5].bits && used > 0 && (size_t)used < out_bytes)
+		snprintf(out + used, out_bytes - (size_t)used, " after %llu us", (unsigned long long)values[3].bits / 1000);
+	return true;
+}
+
 static void apply_record(struct model *model, const struct message_record *record, uint32_t bytes)
 {
 	struct model_site *site = model_find_site(model, record->site);
@@ -88,6 +109,10 @@ static void apply_record(struct model *model, const struct message_record *recor
 	if (!site)
 		return;
 	line.class_id = site->class_id;
+	if (sampled_text(model, site, record, line.text, sizeof line.text)) {
+		model_line_add(model, &line);
+		return;
+	}
 	used = (size_t)snprintf(line.text, sizeof line.text, "%s", site->name);
 	for (uint32_t i = 0; i < record->values.count && i < LIMIT_FIELDS && used < sizeof line.text; i++) {
 		char number[32];

@@ -273,21 +273,56 @@ static void draw_classes_on(const struct model *model, const struct canvas *canv
 		canvas_text(canvas, canvas->width_cells - 1, y, STYLE(ROLE_DIM), "…");
 }
 
+/* "drop 0", or "drop 324k, 14 s ago": what was lost since we came, and when the last of it was. */
+static void drop_text(char *out, size_t out_bytes, const struct model *model)
+{
+	const struct model_link *link = model_link(model);
+	uint64_t lost = link->lost_events + link->dropped_events;
+	char figure[UNITS_BYTES], ago[UNITS_BYTES];
+
+	units_count(figure, (double)lost);
+	if (lost == 0 || link->last_loss_ns == 0 || model_time_ns(model) < link->last_loss_ns + 1000000000u) {
+		snprintf(out, out_bytes, "drop %s", figure);
+		return;
+	}
+	units_uptime(ago, (double)(model_time_ns(model) - link->last_loss_ns));
+	snprintf(out, out_bytes, "drop %s, %s ago", figure, ago);
+}
+
+/* " +12.0 MiB/min", how much memory has grown in the last minute; "" when that is not known yet, or is nothing. */
+static void growth_text(char out[UNITS_BYTES + 8], const struct model *model, const struct series *series)
+{
+	int64_t now = model_second(model), seconds = 60;
+	char figure[UNITS_BYTES];
+	double growth;
+
+	while (seconds > 10 && isnan(series_at(series, now - seconds)))
+		seconds--;
+	growth = (series_at(series, now) - series_at(series, now - seconds)) * 60 / (double)seconds;
+	out[0] = '\0';
+	if (isnan(growth) || fabs(growth) < series_at(series, now) / 1000)
+		return;
+	units_bytes_change(figure, growth);
+	snprintf(out, UNITS_BYTES + 8, " %s/min", figure);
+}
+
 void header_draw_pulse(const struct screen *screen, const struct canvas *canvas)
 {
 	const struct model *model = target_model(screen->target);
 	const struct model_link *link = model_link(model);
 	const struct model_totals *totals = model_totals(model);
 	struct model_memory memory = model_memory(model);
-	char figure[UNITS_BYTES], part[120];
+	char figure[UNITS_BYTES], growth[UNITS_BYTES + 8], part[120];
 	uint32_t on = 0, defined = 0;
 	int x = 0;
 
 	if (model_ticks(model) == 0)
 		return;
 	units_bytes(figure, memory.bytes);
-	snprintf(part, sizeof part, "%s%s%s%s", memory.is_typed ? "mem " : "", memory.prefix, figure,
-		 trend_of(memory.trend, model_second(model), canvas_glyphs(canvas)));
+	growth_text(growth, model, memory.trend);
+	snprintf(part, sizeof part, "%s%s%s%s%s", memory.is_typed ? "mem " : "", memory.prefix, figure,
+		 trend_of(memory.trend, model_second(model), canvas_glyphs(canvas)),
+		 canvas->width_cells >= 100 ? growth : "");
 	x = put_gap(canvas, x, 1, STYLE(ROLE_TEXT), part);
 	units_rate(figure, totals->events_per_s);
 	snprintf(part, sizeof part, "ev %s", figure);
@@ -299,8 +334,7 @@ void header_draw_pulse(const struct screen *screen, const struct canvas *canvas)
 		snprintf(part, sizeof part, "lag %s", figure);
 		x = put_gap(canvas, x, 1, STYLE(ROLE_TEXT), part);
 	}
-	units_count(figure, link->drops_per_s * header_interval_s(screen));
-	snprintf(part, sizeof part, "drop %s", figure);
+	drop_text(part, sizeof part, model);
 	x = put_gap(canvas, x, 1, link->drops_per_s > 0 ? STYLE(ROLE_BAD, ATTR_BOLD) : STYLE(ROLE_TEXT), part);
 	for (uint32_t i = 0; i < model_class_count(model); i++) {
 		defined += model_class(model, i)->is_defined;

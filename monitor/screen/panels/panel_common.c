@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "monitor/screen/panels/panel_list.h"
 #include "widgets/cells.h"
 #include "widgets/chart.h"
 #include "widgets/rule.h"
@@ -87,12 +88,18 @@ const char *window_name(int seconds)
 void filter_label(char *out, size_t out_bytes, const struct panel_view *view, int shown, int all, enum glyphs glyphs)
 {
 	char text[NAME_BYTES];
+	struct filter filter;
 
 	out[0] = '\0';
 	if (!view->filter[0])
 		return;
 	name_fit(text, sizeof text, view->filter, 20, glyphs);
-	snprintf(out, out_bytes, " ─ filter %s: %d of %d", text, shown, all);
+	filter_init(&filter, view->filter);
+	if (filter.is_bad)
+		snprintf(out, out_bytes, " ─ filter %s: no regular expression", text);
+	else
+		snprintf(out, out_bytes, " ─ filter %s: %d of %d", text, shown, all);
+	filter_fini(&filter);
 }
 
 void no_match_text(char *out, size_t out_bytes, const struct panel_view *view, int all, const char *rows, enum glyphs glyphs)

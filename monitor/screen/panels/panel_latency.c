@@ -49,19 +49,38 @@ static double sort_key(const struct model_site *site, int sort)
 	return window_figure(site, figures[sort]);
 }
 
-static void collect(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
+static void collect_grouped(const struct model *model, const struct panel_view *view, bool gc_last, struct panel_rows *rows)
 {
+	uint32_t gc = (uint32_t)model_class_find(model, "gc");
+
 	for (uint32_t i = 0; i < model_site_count(model); i++) {
 		const struct model_site *site = model_site(model, i);
 
 		/* Sizes and plain numbers cannot be compared, so they are groups of their own. */
 		if (needs[tab_of(view)].wants(site))
-			rows_add(rows, site->id, view->sort != SORT_RATE && site_unit(site) == UNIT_NONE,
-				 sort_key(site, view->sort), site->name);
+			rows_add(rows, site->id, (view->sort != SORT_RATE && site_unit(site) == UNIT_NONE) ||
+				 (gc_last && site->class_id == gc), sort_key(site, view->sort), site->name);
 	}
 }
 
-const struct panel_list latency_list = { collect, sorts, SORT_COUNT, SORT_NAME };
+static void collect(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
+{
+	collect_grouped(model, view, false, rows);
+}
+
+/* The Overview has a box for the garbage collector, so the program's own spans come first there. */
+static void collect_for_overview(const struct model *model, const struct panel_view *view, struct panel_rows *rows)
+{
+	collect_grouped(model, view, true, rows);
+}
+
+static const struct panel_list latency_list = { collect, sorts, SORT_COUNT, SORT_NAME };
+const struct panel_list overview_latency_list = { collect_for_overview, sorts, SORT_COUNT, SORT_NAME };
+
+static const struct panel_list *list_of(bool is_overview)
+{
+	return is_overview ? &overview_latency_list : &latency_list;
+}
 
 /* ---- the table ---- */
 
@@ -223,7 +242,7 @@ static void draw_list(const struct model *model, struct panel_view *view, bool h
 		      const char *title_shorter, const struct canvas *canvas)
 {
 	static const char *const rows_of[TAB_COUNT] = { "spans", "values", "lifetimes" };
-	struct panel_rows rows = list_rows(&latency_list, model, view);
+	struct panel_rows rows = list_rows(list_of(!has_tabs), model, view);
 	char title[64], filter[256], left[384], text[NAME_BYTES * 2];
 	struct canvas part;
 	int y = 1, tab = tab_of(view), tabs_x = 0;
@@ -270,7 +289,7 @@ static void small(const struct model *model, struct panel_view *view, const stru
 
 const struct model_site *latency_chosen(const struct model *model, struct panel_view *view)
 {
-	struct panel_rows rows = list_rows(&latency_list, model, view);
+	struct panel_rows rows = list_rows(&overview_latency_list, model, view);
 	const struct model_site *site = NULL;
 
 	if (rows.count > 0)

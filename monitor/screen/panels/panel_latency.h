@@ -1,14 +1,14 @@
 /* panel_latency.h -- the parts of the Latency panel: its list, the heat map, one span opened.
  *
- * The Overview shows the same list, and its cursor moves in it. */
+ * The Overview shows a list of its own, and its cursor moves in that. */
 #ifndef TELEM_MONITOR_SCREEN_PANELS_PANEL_LATENCY_H
 #define TELEM_MONITOR_SCREEN_PANELS_PANEL_LATENCY_H
 
 #include "monitor/screen/panels/panel.h"
 #include "monitor/screen/panels/panel_list.h"
 
-/* Spans, latencies and values, worst first. */
-extern const struct panel_list latency_list;
+/* Spans and latencies, worst first; those of the garbage collector last. */
+extern const struct panel_list overview_latency_list;
 /* The site that the view's cursor is on, else the worst one; NULL when the list is empty. */
 const struct model_site *latency_chosen(const struct model *model, struct panel_view *view);
 

@@ -46,7 +46,11 @@ static void heat_label(char out[UNITS_BYTES], const struct model_site *site, int
 	char text[UNITS_BYTES];
 	bool is_last = row == MODEL_HEAT_ROWS - 1;
 
-	units_tick(text, site_unit(site), ldexp(1, 6 + row - is_last));
+	/* Sizes are too wide for the axis with three digits. */
+	if (site_unit(site) == UNIT_NS)
+		units_time(text, ldexp(1, 6 + row - is_last));
+	else
+		units_tick(text, site_unit(site), ldexp(1, 6 + row - is_last));
 	snprintf(out, UNITS_BYTES, "%s%.16s", is_last ? "≥" : "", text);
 }
 

@@ -316,7 +316,7 @@ static void draw_hidden(const struct overview *overview, const struct layout *la
 static void draw_plain(const struct overview *overview, const struct canvas *canvas)
 {
 	struct model_memory memory = model_memory(overview->model);
-	struct panel_rows rows = list_rows_plain(&latency_list, overview->model, 0);
+	struct panel_rows rows = list_rows_plain(&overview_latency_list, overview->model, 0);
 	enum glyphs glyphs = canvas_glyphs(canvas);
 	char text[UNITS_BYTES], name[NAME_BYTES], figure[UNITS_BYTES];
 	int y = 0;
@@ -382,7 +382,7 @@ static bool open_span(const struct model *model, struct panel_view *view)
 
 static bool on_key(const struct model *model, struct panel_view *view, int key)
 {
-	return list_key(&latency_list, model, view, key);
+	return list_key(&overview_latency_list, model, view, key);
 }
 
 static const struct panel_key keys[] = {
