@@ -1521,6 +1521,50 @@ static void a_class_tells_what_watching_it_costs(void **state)
 
 /* ---- marks, copies, streams ---- */
 
+static void a_mark_has_the_window_that_is_shown(void **state)
+{
+	(void)state;
+	snapshot(1);
+	for (int i = 2; i <= 50; i++) {
+		happen(i <= 45 ? 100 : 100000);
+		tell_span(0);
+		snapshot((uint64_t)i);
+	}
+	model_set_mark(model);
+	assert_int_equal(at(SPAN)->mark.count, 49);
+	happen(5);
+	tell_span(0);
+	snapshot(51);
+	model_set_window(model, 10);
+	assert_int_equal(at(SPAN)->mark.count, 10);
+	assert_int_equal(at(SPAN)->window.count, 10);
+	model_set_window(model, 0);              /* what the whole run was then is not known any more */
+	assert_int_equal(at(SPAN)->mark.count, 0);
+	model_set_window(model, 60);
+	assert_int_equal(at(SPAN)->mark.count, 49);
+}
+
+static void another_model_can_take_a_mark(void **state)
+{
+	struct model *copy;
+
+	(void)state;
+	happen(100);
+	tell_span(0);
+	HOLDERS(0, HOLDER(NODE, 2, 0, 10, 1, 0));
+	values(0, NODE, 1, 10, 0, 0);
+	snapshot(1);
+	copy = model_copy(model);
+	model_set_mark(copy);
+	values(0, NODE, 2, 500, 0, 0);
+	snapshot(5);
+	model_take_mark(model, copy);
+	assert_int_equal(model_mark_ns(model), SECOND);
+	assert_int_equal(at(NODE)->mark_value, 10);
+	assert_int_equal(model_task_by_id(model, 2)->mark_value, 10);
+	model_free(copy);
+}
+
 static void a_mark_keeps_what_there_was(void **state)
 {
 	(void)state;
@@ -2045,6 +2089,7 @@ int main(void)
 		WITH(after_a_gap_totals_stay_and_the_time_away_is_no_loss, setup),
 		WITH(ticks_for_a_more_impatient_viewer_are_passed_over, setup), WITH(goodbye_is_kept_as_it_was_said, setup),
 		WITH(a_class_tells_what_watching_it_costs, setup), WITH(a_mark_keeps_what_there_was, setup),
+		WITH(a_mark_has_the_window_that_is_shown, setup), WITH(another_model_can_take_a_mark, setup),
 		WITH(a_copy_stands_still, setup), WITH(another_stream_empties_the_model, setup),
 		WITH(it_is_settled_between_ticks_only, setup), WITH(lists_of_a_wrong_length_are_refused_whole, setup),
 		WITH(numbers_that_count_nothing_cost_their_row_only, setup),

@@ -1166,6 +1166,30 @@ static void keys_change_its_speed_within_bounds(void **state)
 	assert_true(target.cursor.speed >= 0.1);
 }
 
+static void a_mark_outlives_a_step_back(void **state)
+{
+	uint64_t mark_ns;
+
+	(void)state;
+	press(':');
+	type("22:14:00");
+	press(KEYCODE_ENTER);
+	press('m');
+	mark_ns = model_mark_ns(target_model(&target));
+	assert_int_not_equal(mark_ns, 0);
+	press(']');
+	press('[');                     /* hears the stream again from an earlier point */
+	press(KEYCODE_LEFT);
+	press(KEYCODE_LEFT);
+	assert_int_equal(model_mark_ns(target_model(&target)), 0);     /* its moment has not come */
+	press(']');
+	assert_int_equal(model_mark_ns(target_model(&target)), mark_ns);
+	press('M');
+	press('[');
+	press(']');
+	assert_int_equal(model_mark_ns(target_model(&target)), 0);
+}
+
 static void a_time_of_day_is_gone_to(void **state)
 {
 	(void)state;
@@ -1176,7 +1200,13 @@ static void a_time_of_day_is_gone_to(void **state)
 	press(':');
 	type("22:13");                  /* before it began */
 	press(KEYCODE_ENTER);
-	assert_int_equal(second(), 96); /* the next day, so the cursor goes to the end */
+	assert_int_equal(second(), 6);
+	said("It begins at 22:13:20.");
+	press(':');
+	type("22:59");                  /* after it ended */
+	press(KEYCODE_ENTER);
+	assert_int_equal(second(), 96);
+	said("It ends at 22:14:50.");
 	press(':');
 	type("22:14:10x");
 	press(KEYCODE_ENTER);
@@ -1236,6 +1266,7 @@ int main(void)
 		TEST(no_row_of_keys_does_harm), REPLAYED(a_replay_shows_where_in_time_it_is),
 		REPLAYED(keys_step_through_a_replay),
 		REPLAYED(keys_change_its_speed_within_bounds), REPLAYED(a_time_of_day_is_gone_to),
+		REPLAYED(a_mark_outlives_a_step_back),
 		REPLAYED(live_keys_do_nothing_in_a_replay),
 	};
 

@@ -649,8 +649,11 @@ void model_set_window(struct model *model, int seconds)
 	for (uint32_t i = 0; i < model->sites.count; i++) {
 		struct model_site *site = model->sites.items[i];
 
-		if (model_is_timed(site))
-			site_window(model, site);
+		if (!model_is_timed(site))
+			continue;
+		site_window(model, site);
+		if (model->mark_ns > 0)
+			site_mark_window(model, site);
 	}
 }
 
@@ -669,6 +672,7 @@ static int64_t mark_of(const struct live *live)
 void model_set_mark(struct model *model)
 {
 	model->mark_ns = model->time_ns;
+	model->wanted_mark_ns = 0;
 	for (uint32_t i = 0; i < model->sites.count; i++) {
 		struct model_site *site = model->sites.items[i];
 
@@ -683,7 +687,30 @@ void model_set_mark(struct model *model)
 	}
 }
 
+void model_await_mark(struct model *model, const struct model *from)
+{
+	model->wanted_mark_ns = from->mark_ns ? from->mark_ns : from->wanted_mark_ns;
+}
+
+void model_take_mark(struct model *model, const struct model *from)
+{
+	model->mark_ns = from->mark_ns;
+	for (uint32_t i = 0; i < model->sites.count; i++) {
+		struct model_site *site = model->sites.items[i];
+		const struct model_site *other = model_find_site(from, site->id);
+
+		site->mark = other ? other->mark : (struct quantiles){ 0 };
+		site->mark_value = other ? other->mark_value : 0;
+	}
+	for (uint32_t i = 0; i < model->tasks.count; i++) {
+		struct model_task *task = model->tasks.items[i];
+		const struct model_task *other = model_find_task(from, task->id);
+
+		task->mark_value = other ? other->mark_value : 0;
+	}
+}
+
 void model_clear_mark(struct model *model)
 {
-	model->mark_ns = 0;
+	model->mark_ns = model->wanted_mark_ns = 0;
 }

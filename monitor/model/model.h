@@ -339,6 +339,10 @@ bool model_window_buckets(const struct model *model, const struct model_site *si
 void model_set_interval(struct model *model, uint64_t interval_ns);
 /* The mark is the moment that changes are compared with; model_mark_ns() is 0 when there is none. */
 void model_set_mark(struct model *model);
+/* For a model that hears the same stream again: its mark is set when the moment of the other one's mark comes. */
+void model_await_mark(struct model *model, const struct model *from);
+/* Gives a model the mark of another one, which is of the same program. */
+void model_take_mark(struct model *model, const struct model *from);
 void model_clear_mark(struct model *model);
 uint64_t model_mark_ns(const struct model *model);
 #endif

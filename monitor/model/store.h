@@ -53,7 +53,7 @@ struct model {
 	uint32_t ended_count;                /* tasks in the list that have ended */
 	int window_s;
 	uint64_t wanted_interval_ns;
-	uint64_t mark_ns;
+	uint64_t mark_ns, wanted_mark_ns;    /* wanted_mark_ns: the mark is set when that moment comes; 0: there is none */
 	/* Values at the last tick. */
 	uint64_t previous_cpu_ns, previous_telem_cpu_ns;
 	uint64_t previous_bytes, previous_blocks, previous_events, previous_losses;

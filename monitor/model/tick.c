@@ -60,6 +60,20 @@ void site_window(const struct model *model, struct model_site *site)
 									: (double)site->window.count / window_s;
 }
 
+void site_mark_window(const struct model *model, struct model_site *site)
+{
+	int64_t second = (int64_t)(model->mark_ns / 1000000000u), from = second - model->window_s;
+	uint64_t buckets[HISTOGRAM_BUCKETS] = { 0 };
+
+	site->mark = (struct quantiles){ 0 };
+	/* What the whole run was at the mark is not remembered, nor are seconds that have gone. */
+	if (model->window_s == 0 || !site->deltas || (site->forgotten_second && site->forgotten_second > from) ||
+	    model_second(model) - from > MODEL_WINDOW_S_MAX)
+		return;
+	window_add(site, second, model->window_s, buckets);
+	quantiles_of(buckets, site, &site->mark);
+}
+
 static uint32_t heat_row(uint32_t bucket)
 {
 	uint64_t low = histogram_low(bucket);
@@ -395,4 +409,6 @@ void apply_snapshot(struct model *model, const struct message_snapshot *snapshot
 		series_put(&model->series[MODEL_LOSS], from_second, second, model->link.drops_per_s);
 	}
 	model->has_previous = true;
+	if (model->wanted_mark_ns && model->time_ns >= model->wanted_mark_ns)
+		model_set_mark(model);
 }

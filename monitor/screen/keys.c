@@ -137,8 +137,9 @@ static enum key_result do_mark(struct screen *screen)
 	struct target *target = screen->target;
 
 	model_set_mark(target_model(target));
+	/* The live picture compares with the same moment, not with the one of the key. */
 	if (target_is_frozen(target))
-		model_set_mark(target->session.model);
+		model_take_mark(target->session.model, target_model(target));
 	screen_say(screen, "Mark set: changes are counted from here. M clears it.");
 	return KEYS_STAY;
 }

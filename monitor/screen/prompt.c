@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "widgets/lineedit.h"
+#include "widgets/units.h"
 
 void prompt_open(struct screen *screen, enum prompt prompt, const char *text)
 {
@@ -14,28 +15,38 @@ void prompt_open(struct screen *screen, enum prompt prompt, const char *text)
 	lineedit_init(&screen->edit, screen->typed, sizeof screen->typed);
 }
 
+#define DAY_NS 86400000000000
+
 /* Goes to HH:MM or HH:MM:SS on the day that the recording begins on, or on the next when it goes over midnight. */
 static void go_to(struct screen *screen, const char *typed)
 {
 	struct cursor *cursor = &screen->target->cursor;
-	uint64_t first_ns = cursor->timeline->first_ns;
-	time_t first = (time_t)(timeline_real_ns(cursor->timeline, first_ns) / 1000000000), wanted;
+	const struct timeline *timeline = cursor->timeline;
+	int64_t first = timeline_real_ns(timeline, timeline->first_ns), last = timeline_real_ns(timeline, timeline->last_ns);
+	time_t day = (time_t)(first / 1000000000);
 	int hour, minute, second = 0;
+	char clock[UNITS_BYTES];
 	struct tm when;
+	int64_t wanted;
 
 	if (sscanf(typed, "%d:%d:%d", &hour, &minute, &second) < 2 || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
-	    second < 0 || second > 60 || !localtime_r(&first, &when)) {
+	    second < 0 || second > 60 || !localtime_r(&day, &when)) {
 		screen_say(screen, "\"%s\" is not a time: give HH:MM or HH:MM:SS", typed);
 		return;
 	}
 	when.tm_hour = hour;
 	when.tm_min = minute;
 	when.tm_sec = second;
-	wanted = mktime(&when);
-	if (wanted < first - 1)
-		wanted += 86400;
+	wanted = (int64_t)mktime(&when) * 1000000000;
+	if (wanted + DAY_NS <= last)
+		wanted += DAY_NS;
 	cursor->is_playing = false;
-	cursor_seek(cursor, first_ns + (uint64_t)(wanted > first ? wanted - first : 0) * 1000000000u);
+	/* A second is written without its fraction, so the whole second of the first tick is in the recording. */
+	if (wanted < first - 1000000000 || wanted > last) {
+		units_clock(clock, wanted < first ? first : last, 0);
+		screen_say(screen, wanted < first ? "It begins at %s." : "It ends at %s.", clock);
+	}
+	cursor_seek(cursor, wanted > first ? timeline->first_ns + (uint64_t)(wanted - first) : timeline->first_ns);
 }
 
 static void set_interval(struct screen *screen, const char *typed)

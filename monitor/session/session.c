@@ -252,6 +252,7 @@ int session_restart(struct session *session, uint64_t offset)
 		return -ENOMEM;
 	}
 	model_set_window(model, model_window(session->model));
+	model_await_mark(model, session->model);
 	model_free(session->model);
 	session->model = model;
 	session->has_ended = session->has_number = false;
