@@ -289,6 +289,15 @@ static void a_mistake_in_the_settings_is_seen(void **state)
 	assert_string_equal(said.err, "");
 }
 
+static bool is_span_at(const char *target, const char *name, const char *level)
+{
+	json_t *json = once(target);
+	bool is_at = !strcmp(json_string_value(json_object_get(named(json, "spans", name), "level")), level);
+
+	json_decref(json);
+	return is_at;
+}
+
 static void restore_gives_back_levels_of_sites_too(void **state)
 {
 	struct proc *demo = demo_start(*state);
@@ -303,8 +312,7 @@ static void restore_gives_back_levels_of_sites_too(void **state)
 	term_wait_text(term, "off", MS);
 	term_keys(term, "c r");
 	term_wait_row_matches(term, 22, "level own", MS);
-	ASK_UNTIL(strcmp(json_string_value(json_object_get(named(once(pid_of(demo)), "spans", "read file"), "level")), "sum")
-		  == 0, MS);
+	ASK_UNTIL(is_span_at(pid_of(demo), "read file", "sum"), MS);
 	screen_quit(term);
 }
 
