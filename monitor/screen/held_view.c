@@ -15,11 +15,11 @@ static void answered(void *arg, const struct request *request)
 
 void held_view_ask(struct screen *screen)
 {
-	if (!screen_view(screen)->wants_held || screen->held.is_asking || !screen_view(screen)->may_control ||
+	/* Ages of now do not belong to a picture that stands still. */
+	if (!screen_view(screen)->wants_held || !screen_view(screen)->may_control ||
+	    target_is_frozen(screen->target) || screen->held.is_asking ||
 	    (screen->held_ns && screen->now_ns - screen->held_ns < HELD_NS))
 		return;
-	/* An answer replaces the one before it when it is complete. */
-	screen->has_held = false;
 	if (held_ask(&screen->held, &screen->target->controls, answered, screen) < 0)
 		screen->held_ns = screen->now_ns;
 }

@@ -38,7 +38,7 @@ static void go_to(struct screen *screen, const char *typed)
 	when.tm_min = minute;
 	when.tm_sec = second;
 	wanted = (int64_t)mktime(&when) * 1000000000;
-	if (wanted + DAY_NS <= last)
+	if (wanted < first - 1000000000 && wanted + DAY_NS <= last)
 		wanted += DAY_NS;
 	cursor->is_playing = false;
 	/* A second is written without its fraction, so the whole second of the first tick is in the recording. */

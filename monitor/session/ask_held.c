@@ -7,18 +7,18 @@ enum { PAGE = 1024 };                /* samples that one request asks for */
 
 static void add(struct held *held, const struct number *row)
 {
-	if (held->count == held->room) {
-		uint32_t room = held->room ? 2 * held->room : PAGE;
+	if (held->coming_count == held->coming_room) {
+		uint32_t room = held->coming_room ? 2 * held->coming_room : PAGE;
 		struct held_sample *samples = NULL;
 
 		if (room <= LIMIT_SAMPLES_MAX)
-			samples = realloc(held->samples, room * sizeof *samples);
+			samples = realloc(held->coming, room * sizeof *samples);
 		if (!samples)
 			return;
-		held->samples = samples;
-		held->room = room;
+		held->coming = samples;
+		held->coming_room = room;
 	}
-	held->samples[held->count++] = (struct held_sample){
+	held->coming[held->coming_count++] = (struct held_sample){
 		.type = (uint32_t)row[0].bits, .bytes = row[1].bits, .born_ns = row[2].bits, .address = row[3].bits,
 		.task = (uint32_t)row[4].bits, .tag = (uint32_t)row[5].bits,
 		/* The chance of a sample, see emitter/record/sample.h. */
@@ -32,7 +32,7 @@ static void on_message(void *arg, const struct message *any)
 	struct held *held = arg;
 	uint32_t count = message->rows.count / HELD_NUMBERS;
 
-	if (any->kind != KIND_HELD)
+	if (any->kind != KIND_HELD || message->request != held->request)
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		add(held, message->rows.numbers + HELD_NUMBERS * i);
@@ -49,10 +49,18 @@ static void answered(void *arg, const struct request *request)
 
 	if (!held->is_asking)
 		return;
-	if (request->code == ACK_DONE && held->page_count >= PAGE && held->count < LIMIT_SAMPLES_MAX && ask(held) == 0)
+	if (request->code == ACK_DONE && held->page_count >= PAGE && held->coming_count < LIMIT_SAMPLES_MAX &&
+	    ask(held) == 0)
 		return;
 	held->is_asking = false;
-	held_sort(held->samples, held->count);
+	if (request->code == ACK_DONE) {
+		free(held->samples);
+		held->samples = held->coming;
+		held->count = held->coming_count;
+		held->coming = NULL;
+		held->coming_room = 0;
+		held_sort(held->samples, held->count);
+	}
 	session_unobserve(held->controls->session, &held->observer);
 	held->done(held->arg, request);
 }
@@ -62,6 +70,7 @@ static int ask(struct held *held)
 	struct message message = { .kind = KIND_ASK_HELD, .ask_held = { .from = held->from, .most = PAGE } };
 
 	held->page_count = 0;
+	held->request = held->controls->next_request;
 	return controls_request(held->controls, &message, answered, held);
 }
 
@@ -72,7 +81,7 @@ int held_ask(struct held *held, struct controls *controls, controls_answered *do
 	held->controls = controls;
 	held->done = done;
 	held->arg = arg;
-	held->from = held->count = 0;
+	held->from = held->coming_count = 0;
 	err = ask(held);
 	if (err < 0)
 		return err;
@@ -88,6 +97,7 @@ void held_fini(struct held *held)
 		session_unobserve(held->controls->session, &held->observer);
 	held->is_asking = false;
 	free(held->samples);
-	held->samples = NULL;
-	held->count = held->room = 0;
+	free(held->coming);
+	held->samples = held->coming = NULL;
+	held->count = held->coming_room = 0;
 }

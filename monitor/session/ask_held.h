@@ -11,9 +11,12 @@
 
 /* Zero is a held that has not asked yet. */
 struct held {
-	struct held_sample *samples;         /* own */
-	uint32_t count, room;
+	struct held_sample *samples;         /* of the latest complete answer; own */
+	uint32_t count;
 	/* Private. */
+	struct held_sample *coming;          /* of the answer that is not complete yet; own */
+	uint32_t coming_count, coming_room;
+	uint64_t request;                    /* the one whose rows are awaited */
 	struct controls *controls;
 	struct observer observer;
 	uint64_t from;
@@ -23,9 +26,9 @@ struct held {
 	void *arg;
 };
 
-/* Asks for all samples. done is called once, with the last answer, whose code is ACK_DONE when the samples are here,
- * sorted as held_sort() does.
- * Returns 0, or what controls_request() returns. */
+/* Asks for all samples, which replace those that are here when the answer is complete. done is called once, with the last
+ * answer, whose code is ACK_DONE when the samples are here, sorted as held_sort() does. Returns 0, or what
+ * controls_request() returns. */
 int held_ask(struct held *held, struct controls *controls, controls_answered *done, void *arg);
 /* Stops asking, and frees the samples. */
 void held_fini(struct held *held);

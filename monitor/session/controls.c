@@ -197,11 +197,17 @@ bool controls_attach(struct controls *controls, const char **missing)
 	struct message attach = { .kind = KIND_ATTACH, .attach = { .name = text_of(controls->own_name) } };
 	/* Frames are sent while some viewer watches them. */
 	struct message watch = { .kind = KIND_WATCH, .watch = { 0, WATCH_INSPECTION, 1 } };
+	int err;
 
 	controls_request(controls, &attach, NULL, NULL);
 	controls_request(controls, &watch, NULL, NULL);
 	controls_set_interval(controls, controls->interval_ns);
-	controls_send_wishes(controls, NULL, NULL);
+	err = controls_send_wishes(controls, NULL, NULL);
+	/* The reason is shown with each wish, because nobody has pressed a key that could be answered. */
+	for (int i = 0; err == -EACCES && i < controls->wish_count; i++) {
+		controls->wishes[i].state = WISH_REFUSED;
+		snprintf(controls->wishes[i].text, sizeof controls->wishes[i].text, "%s", controls_refusal(err));
+	}
 	return controls_check_wishes(controls, missing);
 }
 

@@ -1,7 +1,8 @@
 /* observer.h -- what a session calls while it hears its stream: a recorder, a timeline, the controls, a subcommand.
  *
  * An observer changes nothing in the session, but it may send requests to the program through the controls. All calls
- * come from the session, in the thread that feeds it. During a call an observer may remove itself, and no other. */
+ * come from the session, in the thread that feeds it. During a call an observer may remove itself; the controls, which
+ * come first, may also remove the one that waits for an answer. */
 #ifndef TELEM_MONITOR_SESSION_OBSERVER_H
 #define TELEM_MONITOR_SESSION_OBSERVER_H
 
