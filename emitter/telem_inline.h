@@ -71,7 +71,7 @@ struct telem_cell {
 	uint64_t *buckets;         /* the histogram, or NULL */
 	uint64_t streamed;         /* events, or allocations of a type */
 	/* streamed_frees is for types of allocations. begun is for spans of which one in some is timed: how many
-	 * began. folded is for logs: lines whose text was left out since the last text was streamed. */
+	 * began. folded is for logs: the look of the latest line, see emitter/record/burst.h. */
 	__extension__ union { uint64_t streamed_frees, begun, folded; };
 	uint64_t dropped;          /* streamed events for which the ring had no room */
 };

@@ -94,8 +94,8 @@
 #define LIMIT_COUNTERS_A_FRAME 8u
 /* Ended frames that wait for the flusher: 20 KiB, a hundredth of a second at 12,800 frames a second. */
 #define LIMIT_FRAMES_KEPT 128u
-/* Log lines that one place in one thread sends as texts within LIMIT_LOG_BURST_NS. Further lines are
- * counted only, and the next text carries their number, because a burst repeats itself. */
+/* Log lines of one place in one thread that look alike and are sent as texts within LIMIT_LOG_BURST_NS.
+ * Further lines are counted only, and their number is told, because a burst repeats itself. */
 #define LIMIT_LOG_BURST 20u
 #define LIMIT_LOG_BURST_NS 1000000000u
 /* Functions that the flusher calls each tick for the program's own values. Their memory is never

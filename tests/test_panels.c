@@ -925,9 +925,9 @@ static void estimates_have_a_tilde(void **state)
 
 	(void)state;
 	tell_hello(model);
-	APPLY(model, CLASS, class, .id = MEM, .name = text_of("mem"), .level = LEVEL_SUM, .own_level = LEVEL_SUM,
-	      .was_off = 1);
-	tell_site(model, FRAME, MEM, SITE_ALLOC, UNIT_SIZE, "Frame", LEVEL_SUM);
+	APPLY(model, CLASS, class, .id = MEM, .name = text_of("mem"), .level = LEVEL_SUM, .own_level = LEVEL_SUM);
+	APPLY(model, SITE, site, .id = FRAME, .class_id = MEM, .kind = SITE_ALLOC, .unit = UNIT_SIZE,
+	      .name = text_of("Frame"), .level = LEVEL_SUM, .own_level = LEVEL_OWN, .was_off = 1);
 	tell_values(model, 1, TASK_ALL, FRAME, four);
 	tell_snapshot(model, 1, 10 * mib);
 	view.tab = 1;

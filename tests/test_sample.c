@@ -289,16 +289,58 @@ static void what_is_moved_counts_as_freed_and_allocated(void **state)
 	assert_nothing_is_sampled();
 }
 
+/* realloc() of NULL and free() of NULL end no sample, also when one has the counter that NULL would have. */
+static void null_is_never_a_sample(void **state)
+{
+	struct telem_allocation info;
+	char *address = heap;
+
+	(void)state;
+	while (TELEM_SAMPLED_AT_(address) != TELEM_SAMPLED_AT_(NULL))
+		address++;
+	TELEM_ALLOC_AT(large, address, 1 << 30);
+	assert_int_equal(telem_allocations(0, &info, 1), 1);
+	for (int i = 0; i < 10; i++) {
+		TELEM_FREE_AT(large, NULL, 1);
+		TELEM_ALLOC_AT(large, NULL, 0);
+	}
+	assert_int_equal(telem_allocations(0, &info, 1), 1);
+	TELEM_FREE_AT(large, address, 1 << 30);
+	assert_nothing_is_sampled();
+}
+
+/* Types without a type at their free have one site for all frees, and each type that is off has its own samples. */
+static void samples_end_with_the_frees_that_are_switched_off(void **state)
+{
+	struct telem_allocation infos[3];
+
+	(void)state;
+	TELEM_ALLOC_AT(kept, &heap[0], 1 << 30);
+	TELEM_ALLOC_AT(switched, &heap[1], 1 << 30);
+	telem_heap_alloc(TELEM_TYPE(untyped), &heap[2], 1 << 30);
+	assert_int_equal(telem_allocations(0, infos, 3), 3);
+	assert_int_equal(telem_level_set("mem.switched", TELEM_OFF), 0);
+	assert_int_equal(telem_allocations(0, infos, 3), 2);
+	assert_int_equal(telem_level_set("mem.switched", TELEM_SUM), 0);
+	assert_int_equal(telem_level_set("mem.(freed)", TELEM_OFF), 0);
+	assert_int_equal(telem_allocations(0, infos, 3), 1);
+	assert_string_equal(infos[0].type, "kept");
+	assert_int_equal(telem_level_set("mem.(freed)", TELEM_SUM), 0);
+	TELEM_FREE_AT(kept, &heap[0], 1 << 30);
+	assert_nothing_is_sampled();
+}
+
 /* ---- threads and signals ---- */
 
 static void allocate_in_handler(int signal)
 {
-	static int at;
+	static int count;
+	int saved = errno, at = 500000 + __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) % 1000;
 
 	(void)signal;
-	at = (at + 1) % 1000;
-	TELEM_ALLOC_AT(of_handler, &heap[500000 + at], 5000);
-	TELEM_FREE_AT(of_handler, &heap[500000 + at], 5000);
+	TELEM_ALLOC_AT(of_handler, &heap[at], 5000);
+	TELEM_FREE_AT(of_handler, &heap[at], 5000);
+	errno = saved;
 }
 
 static void *churn(void *arg)
@@ -359,6 +401,8 @@ int main(void)
 		TEST(a_forked_child_has_no_samples),
 		TEST(frees_of_no_type_leave_an_exact_total),
 		TEST(what_is_moved_counts_as_freed_and_allocated),
+		TEST(null_is_never_a_sample),
+		TEST(samples_end_with_the_frees_that_are_switched_off),
 		TEST(threads_and_handlers_lose_no_free),
 		TEST(its_room_has_limits),
 	};

@@ -1,6 +1,7 @@
 /* test_thinning.c -- figures count all events, but only some are timed or streamed: sampled spans, classes with limits,
  * bursts of log lines. */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -276,6 +277,56 @@ static void the_next_text_tells_how_many_were_folded(void **state)
 	assert_true(reader->log_folded > 0 && reader->log_folded < told);
 }
 
+static uint64_t log_count(const char *name) { return site(name)->event_count; }
+
+/* Far beyond its burst a place does not even make its texts, and viewers are told of these lines, too. */
+static void every_line_of_a_flood_is_told(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	start("log=all");
+	reader = attach_viewer();
+	before = reader->log_folded;
+	reader->folded_prefix = "flood ";
+	for (int i = 0; i < 100000; i++)
+		TELEM_LOG(TELEM_INFO, "flood %d", i);
+	READ_UNTIL(reader, log_count("log.flood %d") + reader->log_folded - before + reader->folded_count >= 100000);
+	assert_int_equal(log_count("log.flood %d") + reader->log_folded - before + reader->folded_count, 100000);
+}
+
+static void *log_a_burst(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 30; i++)
+		TELEM_LOG(TELEM_INFO, "farewell %d", i);
+	return NULL;
+}
+
+/* What a thread has left out is told when it ends, and is no burden of the next thread. */
+static void bursts_of_threads_that_ended_are_told(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	start("log=all");
+	reader = attach_viewer();
+	before = reader->log_folded;
+	reader->folded_prefix = "farewell ";
+	for (int i = 0; i < 3; i++) {
+		pthread_t thread;
+
+		assert_int_equal(pthread_create(&thread, NULL, log_a_burst, NULL), 0);
+		pthread_join(thread, NULL);
+		/* Its state is free for the next one when its burst is told. */
+		READ_UNTIL(reader, reader->folded_count >= (uint64_t)10 * (uint64_t)(i + 1));
+	}
+	hear(reader);
+	assert_int_equal(log_count("log.farewell %d"), 60);
+	assert_int_equal(reader->folded_count, 30);
+	assert_int_equal(reader->log_folded, before);
+}
+
 /* ---- looks of lines ---- */
 
 static int line_of_wrapper;
@@ -286,8 +337,6 @@ static void wrapped(const char *file, int line, const char *text)
 	line_of_wrapper = __LINE__ + 1;
 	TELEM_LOG(TELEM_WARN, "%s", text);
 }
-
-static uint64_t log_count(const char *name) { return site(name)->event_count; }
 
 /* One function that all lines go through is not one place. */
 static void lines_that_look_different_are_no_burst(void **state)
@@ -375,6 +424,8 @@ int main(void)
 		BESIDE_TEST(limits_that_are_none_are_refused),
 		BESIDE_TEST(a_burst_of_one_place_is_folded_into_a_count),
 		BESIDE_TEST(the_next_text_tells_how_many_were_folded),
+		BESIDE_TEST(every_line_of_a_flood_is_told),
+		BESIDE_TEST(bursts_of_threads_that_ended_are_told),
 		BESIDE_TEST(lines_that_look_different_are_no_burst),
 		BESIDE_TEST(a_burst_can_be_as_long_as_one_likes),
 	};

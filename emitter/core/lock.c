@@ -21,12 +21,14 @@ static __thread bool holds_lock __attribute__((tls_model("initial-exec")));
 static __thread bool took_for_fork __attribute__((tls_model("initial-exec")));
 
 /* A word in a page that the kernel gives to a child as zeros; NULL: there is none. A child that shares its parent's
- * memory, as that of vfork() does, sees the same word. */
+ * memory, as that of vfork() does, sees the same word. Atomic. */
 static uint32_t *own_memory;
 
 bool lock_is_of_parent(void)
 {
-	return own_memory && __atomic_load_n(own_memory, __ATOMIC_RELAXED) == 0;
+	const uint32_t *word = __atomic_load_n(&own_memory, __ATOMIC_ACQUIRE);
+
+	return word && __atomic_load_n(word, __ATOMIC_RELAXED) == 0;
 }
 
 void lock_take(void)
@@ -112,8 +114,8 @@ void lock_begin(void)
 		munmap(page, bytes);
 		return;
 	}
-	own_memory = page;
-	*own_memory = 1;
+	*(uint32_t *)page = 1;
+	__atomic_store_n(&own_memory, page, __ATOMIC_RELEASE);
 }
 
 void lock_release_in_child(void)

@@ -9,7 +9,7 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
-void bursts_write(uint64_t now_ns)
+void bursts_write(uint64_t now_ns, bool is_told)
 {
 	uint64_t now_ticks = clock_ticks();
 	struct burst_over over;
@@ -18,16 +18,16 @@ void bursts_write(uint64_t now_ns)
 		struct look *looks = __atomic_load_n(&thread->looks, __ATOMIC_ACQUIRE);
 		uint32_t at = 0;
 
-		while (looks && !thread->is_free && burst_next(looks, &at, now_ticks, &over)) {
+		while (burst_next(looks, &at, now_ticks, thread->has_ended, &over)) {
 			struct message message = { .kind = KIND_FOLDED };
 			struct text text = { over.text, (uint32_t)strlen(over.text) };
 
 			text.length = whole_characters(text.bytes, text.length);
 			message.folded = (struct message_folded){
-				(uint64_t)task_of(thread->stack[0]->task->id)->id, over.site,
-				now_ns, over.folded, text,
+				(uint64_t)task_of(thread->task_id)->id, over.site, now_ns, over.folded, text,
 			};
-			writer_message(&writer_shared, &message, now_ns);
+			if (is_told)
+				writer_message(&writer_shared, &message, now_ns);
 		}
 	}
 }

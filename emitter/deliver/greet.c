@@ -60,7 +60,7 @@ static void write_site(struct writer *writer, uint32_t id, uint64_t now_ns)
 		id, entry->class_id, entry->kind, entry->unit, entry->detail, text_of(entry->name),
 		text_of(entry->file),
 		entry->line, entry->level, entry->own_level, { fields, entry->field_count },
-		entry->skip_mask + 1ull,
+		entry->skip_mask + 1ull, entry->was_off,
 	};
 	writer_message(writer, &message, now_ns);
 }

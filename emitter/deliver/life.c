@@ -148,14 +148,22 @@ static int configure(const struct telem_options *options, struct config *config)
 	return result;
 }
 
+static bool is_every_type(uint32_t type)
+{
+	(void)type;
+	return true;
+}
+
 /* Puts the levels in force. */
 static void levels_begin(void)
 {
 	/* Allocations and frees between two runs were not counted. */
 	for (uint32_t i = 0; i < class_table.count; i++)
 		class_table.rows[i].was_off = settings.runs > 0 || class_table.rows[i].own_level == TELEM_OFF;
+	for (uint32_t i = 1; i < site_table.count; i++)
+		site_table.rows[i].was_off = settings.runs > 0;
 	if (settings.runs++ > 0)
-		samples_forget(0);
+		samples_forget(is_every_type);
 	levels_apply("program");
 }
 

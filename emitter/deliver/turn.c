@@ -198,8 +198,10 @@ static void attend(uint64_t now_ns)
 	greet_due(now.tick, now_ns);
 	now.tick_ns = tick_interval();
 	/* The greeting of the first reader was also its first tick. */
-	if (!now.has_reader)
+	if (!now.has_reader) {
 		now.previous_tick_ns = now_ns;
+		bursts_write(now_ns, false);     /* those that were over before it came */
+	}
 	if (!now.has_reader || now.next_tick_ns > now_ns + now.tick_ns)
 		now.next_tick_ns = now_ns + now.tick_ns;
 }
@@ -234,7 +236,7 @@ bool turn(uint64_t now_ns, uint64_t generation, bool is_last)
 	if (has_reader) {
 		greet_news(now_ns);
 		frames_write(now_ns);
-		bursts_write(now_ns);
+		bursts_write(now_ns, true);
 	}
 	retire_ended(now_ns);
 	if (has_reader && now_ns >= now.next_tick_ns)

@@ -23,13 +23,26 @@ static bool is_past(const struct look *look, uint64_t now)
 	return look->key == 0 || clock_duration_ns(now - look->from_ticks) >= LIMIT_LOG_BURST_NS;
 }
 
-/* Finds the look, or takes the place of the one that had the fewest lines; NULL when all that it may take have lines that
- * nobody has told yet. */
-static struct look *look_for(struct look *looks, uint64_t key, uint64_t now)
+static void text_put(struct look *look, const char *text, uint32_t length)
+{
+	uint64_t words[BURST_TEXT_BYTES / 8] = { 0 };
+	uint32_t version = look->version;
+
+	memcpy(words, text, length < BURST_TEXT_BYTES ? length : BURST_TEXT_BYTES);
+	__atomic_store_n(&look->version, version + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < BURST_TEXT_BYTES / 8; i++)
+		__atomic_store_n(&look->text[i], words[i], __ATOMIC_RELAXED);
+	__atomic_store_n(&look->version, version + 2, __ATOMIC_RELEASE);
+}
+
+/* Finds the look, or takes the place of the one that had the fewest lines and has none that nobody has told yet. */
+struct look *burst_look(struct look *looks, uint32_t site, const char *text, uint32_t length, uint64_t now)
 {
 	struct look *taken = NULL;
+	uint64_t key = key_of(site, text, length);
 
-	for (uint32_t i = 0; i < PROBES; i++) {
+	for (uint32_t i = 0; looks && i < PROBES; i++) {
 		struct look *look = &looks[((key >> 8) + i) & (BURST_LOOKS - 1)];
 
 		if (look->key == key)
@@ -45,28 +58,14 @@ static struct look *look_for(struct look *looks, uint64_t key, uint64_t now)
 		taken->key = key;
 		taken->from_ticks = now;
 		taken->count = 0;
+		__atomic_store_n(&taken->site, site, __ATOMIC_RELAXED);
+		text_put(taken, text, length);
 	}
 	return taken;
 }
 
-static void text_put(struct look *look, const char *text, uint32_t length)
+bool burst_folds(struct look *look, uint32_t most, uint64_t now, uint32_t *folded)
 {
-	uint64_t words[BURST_TEXT_BYTES / 8] = { 0 };
-	uint32_t version = look->version;
-
-	memcpy(words, text, length < BURST_TEXT_BYTES ? length : BURST_TEXT_BYTES);
-	__atomic_store_n(&look->version, version + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	for (uint32_t i = 0; i < BURST_TEXT_BYTES / 8; i++)
-		__atomic_store_n(&look->text[i], words[i], __ATOMIC_RELAXED);
-	__atomic_store_n(&look->version, version + 2, __ATOMIC_RELEASE);
-}
-
-bool burst_folds(struct look *looks, uint32_t site, const char *text, uint32_t length, uint32_t most, uint64_t now,
-		 uint32_t *folded)
-{
-	struct look *look = looks ? look_for(looks, key_of(site, text, length), now) : NULL;
-
 	*folded = 0;
 	if (!look)
 		return false;
@@ -78,36 +77,27 @@ bool burst_folds(struct look *looks, uint32_t site, const char *text, uint32_t l
 		*folded = __atomic_exchange_n(&look->folded, 0, __ATOMIC_RELAXED);
 		return false;
 	}
-	if (look->count == most + 1) {
-		__atomic_store_n(&look->site, site, __ATOMIC_RELAXED);
-		text_put(look, text, length);
-	}
-	__atomic_store_n(&look->last_ticks, now, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&look->folded, 1, __ATOMIC_RELEASE);
+	burst_leave_out(look, 1, now);
 	return true;
 }
 
-void burst_give_back(struct look *looks, uint32_t site, const char *text, uint32_t length, uint32_t folded)
+void burst_leave_out(struct look *look, uint32_t count, uint64_t now)
 {
-	uint64_t key = key_of(site, text, length);
-
-	for (uint32_t i = 0; looks && folded && i < PROBES; i++) {
-		struct look *look = &looks[((key >> 8) + i) & (BURST_LOOKS - 1)];
-
-		if (look->key == key)
-			__atomic_fetch_add(&look->folded, folded, __ATOMIC_RELAXED);
-	}
+	if (!look || count == 0)
+		return;
+	__atomic_store_n(&look->last_ticks, now, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&look->folded, count, __ATOMIC_RELEASE);
 }
 
-bool burst_next(struct look *looks, uint32_t *at, uint64_t now, struct burst_over *out)
+bool burst_next(struct look *looks, uint32_t *at, uint64_t now, bool has_ended, struct burst_over *out)
 {
-	for (; *at < BURST_LOOKS; ++*at) {
+	for (; looks && *at < BURST_LOOKS; ++*at) {
 		struct look *look = &looks[*at];
 		uint64_t words[BURST_TEXT_BYTES / 8], last;
 		uint32_t version, folded = __atomic_load_n(&look->folded, __ATOMIC_ACQUIRE);
 
 		last = __atomic_load_n(&look->last_ticks, __ATOMIC_RELAXED);
-		if (folded == 0 || now < last || clock_duration_ns(now - last) < OVER_NS)
+		if (folded == 0 || (!has_ended && (now < last || clock_duration_ns(now - last) < OVER_NS)))
 			continue;
 		version = __atomic_load_n(&look->version, __ATOMIC_ACQUIRE);
 		out->site = __atomic_load_n(&look->site, __ATOMIC_RELAXED);
@@ -126,4 +116,10 @@ bool burst_next(struct look *looks, uint32_t *at, uint64_t now, struct burst_ove
 		return true;
 	}
 	return false;
+}
+
+void bursts_forget(struct look *looks)
+{
+	if (looks)
+		memset(looks, 0, BURST_LOOKS * sizeof *looks);
 }

@@ -25,14 +25,22 @@ struct look {
 	uint64_t text[BURST_TEXT_BYTES / 8];         /* atomic words; zeros behind its end */
 };
 
-/* Returns whether a line of this text is left out, because more than `most` lines that look like it came in this second.
- * Otherwise *folded is how many were left out before it. looks may be NULL. Called by the thread that owns the looks. */
-bool burst_folds(struct look *looks, uint32_t site, const char *text, uint32_t length, uint32_t most, uint64_t now,
-		 uint32_t *folded);
-/* Gives back what burst_folds() has returned in *folded, because the line was lost. */
-void burst_give_back(struct look *looks, uint32_t site, const char *text, uint32_t length, uint32_t folded);
+/* All functions accept NULL for a look or looks. */
+
+/* Returns the look of a line, or NULL when there is no place for it. The thread that owns the looks calls this and the
+ * next two. */
+struct look *burst_look(struct look *looks, uint32_t site, const char *text, uint32_t length, uint64_t now);
+/* Returns whether a line is left out, because more than `most` lines of its look came in this second. Otherwise *folded is
+ * how many were left out before it. */
+bool burst_folds(struct look *look, uint32_t most, uint64_t now, uint32_t *folded);
+/* Adds lines that are left out: one whose text was not made, or what burst_folds() returned in *folded when the line was
+ * lost that should have told it. */
+void burst_leave_out(struct look *look, uint32_t count, uint64_t now);
 
 struct burst_over { uint32_t site, folded; char text[BURST_TEXT_BYTES + 1]; };
-/* Takes the next look, from *at on, whose burst is over. Returns false when there are no more. For the flusher. */
-bool burst_next(struct look *looks, uint32_t *at, uint64_t now, struct burst_over *out);
+/* Takes the next look, from *at on, whose burst is over; all are when its thread has ended. Returns false when there are no
+ * more. For the flusher. */
+bool burst_next(struct look *looks, uint32_t *at, uint64_t now, bool has_ended, struct burst_over *out);
+/* Forgets all of them, when no thread uses them. */
+void bursts_forget(struct look *looks);
 #endif

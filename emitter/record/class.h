@@ -26,7 +26,7 @@ struct class_entry {
 	char name[LIMIT_NAME_BYTES], help[LIMIT_NAME_BYTES];
 	uint8_t own_level, level;    /* level is the one in force */
 	uint8_t leased_level;        /* what a viewer holds, or LEVEL_NONE; set by deliver/lease.c */
-	bool was_off;                /* since the start: sums of allocations then have a gap */
+	bool was_off;                /* since the start: the sums of its sites then have a gap */
 	bool is_sent, is_level_sent;
 	char level_by[64];           /* who set the level in force */
 	struct class_limit limit;

@@ -93,9 +93,25 @@ static bool is_flooded(struct telem_cell *cell, uint32_t burst, uint64_t now)
 
 static struct look *looks_of(struct thread *thread)
 {
-	if (thread && !thread->looks && !thread_is_inside)
-		__atomic_store_n(&thread->looks, memory_map(BURST_LOOKS * sizeof *thread->looks), __ATOMIC_RELEASE);
-	return thread ? thread->looks : NULL;
+	struct look *made, *none = NULL;
+
+	if (!thread || thread->looks || thread_is_inside)
+		return thread ? thread->looks : NULL;
+	made = memory_map(BURST_LOOKS * sizeof *made);
+	/* A signal handler may have made them meanwhile. */
+	if (made && !__atomic_compare_exchange_n(&thread->looks, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		memory_unmap(made, BURST_LOOKS * sizeof *made);
+	return thread->looks;
+}
+
+/* Tells where the text of a line is not made that it is left out: it counts for the look of the place's latest line. The
+ * cell of a log keeps in folded the number of that look, from 1. */
+static void leave_out(const struct telem_site *site, const struct telem_cell *cell, uint64_t now)
+{
+	struct look *looks = my_thread && cell->folded ? my_thread->looks : NULL;
+
+	if (looks && looks[cell->folded - 1].site == site->id)
+		burst_leave_out(&looks[cell->folded - 1], 1, now);
 }
 
 static void count_folded(struct telem_cell *cell)
@@ -110,7 +126,7 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	struct { uint32_t folded; char text[LIMIT_TEXT_BYTES + 1]; } line;
 	uint32_t burst, bytes;
 	int saved = errno, length;
-	struct look *looks;
+	struct look *looks, *look;
 	va_list arguments;
 	uint64_t now;
 
@@ -130,7 +146,7 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	now = telem_stamp();
 	if (is_flooded(cell, burst, now)) {
 		count_folded(cell);
-		telem_add_(&cell->folded, 1);
+		leave_out(site, cell, now);
 		return;
 	}
 	va_start(arguments, format);
@@ -139,18 +155,12 @@ void telem_log_(struct telem_site *site, const char *format, ...)
 	/* A text of LIMIT_TEXT_BYTES + 1 says that it was cut. */
 	bytes = length < 0 ? 0 : (size_t)length < sizeof line.text ? (uint32_t)length : (uint32_t)sizeof line.text;
 	looks = looks_of(my_thread);
-	if (burst_folds(looks, site->id, line.text, bytes, burst, now, &line.folded)) {
+	look = burst_look(looks, site->id, line.text, bytes, now);
+	if (look)
+		cell->folded = (uint64_t)(look - looks) + 1;
+	if (burst_folds(look, burst, now, &line.folded))
 		count_folded(cell);
-	} else {
-		/* This line also carries how many were left out unseen. */
-		uint32_t unseen = (uint32_t)cell->folded;
-
-		line.folded += unseen;
-		cell->folded = 0;
-		if (!record_payload(site, cell, &line, (uint32_t)sizeof line.folded + bytes)) {
-			telem_add_(&cell->folded, unseen);
-			burst_give_back(looks, site->id, line.text, bytes, line.folded - unseen);
-		}
-	}
+	else if (!record_payload(site, cell, &line, (uint32_t)sizeof line.folded + bytes))
+		burst_leave_out(look, line.folded, now);
 	errno = saved;
 }

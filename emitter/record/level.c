@@ -12,6 +12,8 @@
 
 char levels_changed_by[64];
 
+static bool frees_are_off;           /* those that name no type; for forget_samples() */
+
 uint8_t level_in_force(const struct site_entry *site)
 {
 	if (!settings_is_running())
@@ -62,16 +64,40 @@ static void site_apply(uint32_t id)
 	uint8_t level = level_in_force(entry);
 
 	level_renew_places(id);
-	if (!settings_is_running() || level == entry->level)
+	if (!settings_is_running())
+		return;
+	entry->was_off |= level == TELEM_OFF;
+	if (level == entry->level)
 		return;
 	entry->level = level;
-	/* Frees are not recorded while their type is off. */
-	if (level == TELEM_OFF && entry->kind == SITE_ALLOC) {
-		samples_forget(id);
-		class_table.rows[entry->class_id].was_off = true;
-	}
 	if (entry->own_level != LEVEL_NONE || entry->leased_level != LEVEL_NONE)
 		entry->is_level_sent = false;
+}
+
+/* Returns whether the frees of a type are not recorded: where they name no type, they have a site of their own. */
+static bool is_not_freed(uint32_t type)
+{
+	const struct site_entry *entry = &site_table.rows[type];
+
+	return entry->level == TELEM_OFF || (frees_are_off && entry->detail == ALLOC_IS_FREED_ELSEWHERE);
+}
+
+/* Forgets the samples whose frees are not recorded from now on. */
+static void forget_samples(void)
+{
+	uint32_t off_count = 0;
+
+	frees_are_off = false;
+	for (uint32_t id = 1; id < site_table.count; id++) {
+		const struct site_entry *entry = &site_table.rows[id];
+
+		if (entry->kind == SITE_ALLOC && entry->level == TELEM_OFF) {
+			off_count++;
+			frees_are_off |= entry->detail == ALLOC_IS_FREES;
+		}
+	}
+	if (off_count > 0)
+		samples_forget(is_not_freed);
 }
 
 void levels_apply(const char *by)
@@ -80,6 +106,7 @@ void levels_apply(const char *by)
 		class_apply(&class_table.rows[i], by);
 	for (uint32_t id = 1; id < site_table.count; id++)
 		site_apply(id);
+	forget_samples();
 	snprintf(levels_changed_by, sizeof levels_changed_by, "%s", by);
 	wake_signal();
 }

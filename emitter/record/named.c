@@ -13,7 +13,7 @@
 #include "emitter/record/site.h"
 #include "emitter/record/thread.h"
 
-/* A quarter of the slots is used at most, so that a look-up rarely meets another name. */
+/* Half of the slots are used at most, so that a look-up rarely meets another name. */
 #define SLOTS (4 * LIMIT_NAMED_SITES)
 static_assert((SLOTS & (SLOTS - 1)) == 0, "the number of slots is a power of two");
 

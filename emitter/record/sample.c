@@ -10,8 +10,8 @@
 #define SAMPLE_TAKEN 1u
 #define SHIFT_FIRST 10u              /* 1 KiB */
 #define SHIFT_MAX 40u
-/* An address is in one of so many places from its home on. In a table that is half full, all of them are taken once in
- * more than a billion samples. */
+/* An address is in one of so many places from its home on. In a table that is half full, all of them are taken about once
+ * in 30,000 samples, by measurement. */
 #define NEIGHBOURS 32u
 #define SWEEP_STEP 8u                /* places that each new sample thins */
 /* At most so many samples a second are wanted: a birth and a death take about 0.2 us together. The rate is looked at
@@ -27,12 +27,13 @@ static struct {
 	uint64_t *places;
 	struct sample *samples;      /* what is known of the allocation in the place of the same number */
 	uint32_t room;               /* places in all, a power of two */
-	uint32_t shift, live;        /* atomic */
-	uint32_t swept;              /* places that this shift has thinned, room: all; atomic */
+	uint32_t live;               /* atomic */
+	/* The shift, in the upper half, and how many places it has thinned (room: all), which change together; atomic. */
+	uint64_t sweep;
 	uint32_t births;             /* atomic */
 	uint64_t births_from;        /* stamp of the last birth that completed RATE_SAMPLES; atomic */
 	uint64_t used[LIMIT_SAMPLES_MAX * sizeof(struct sample) / 4096 / 64];    /* a bit for each page in use; atomic */
-} table = { .shift = SHIFT_FIRST };
+} table = { .sweep = (uint64_t)SHIFT_FIRST << 32 };
 
 static uint32_t wanted_room = LIMIT_SAMPLES_DEFAULT;
 
@@ -56,7 +57,8 @@ void samples_begin(void)
 	if (!pages)
 		return;
 	table.samples = (struct sample *)(pages + wanted_room);
-	table.room = table.swept = wanted_room;
+	table.room = wanted_room;
+	table.sweep |= wanted_room;
 	__atomic_store_n(&table.places, pages, __ATOMIC_RELEASE);
 }
 
@@ -126,7 +128,7 @@ static bool survives(struct sampler *sampler, uint64_t bytes, uint32_t from, uin
 
 uint32_t samples_shift(void)
 {
-	return __atomic_load_n(&table.shift, __ATOMIC_RELAXED);
+	return (uint32_t)(__atomic_load_n(&table.sweep, __ATOMIC_RELAXED) >> 32);
 }
 
 int64_t sampler_distance(struct sampler *sampler)
@@ -240,55 +242,55 @@ static void thin(uint32_t at, uint32_t shift, struct sampler *sampler)
 	if (!read_whole(at, &sample) || sample.shift >= shift)
 		return;
 	if (survives(sampler, sample.bytes, sample.shift, shift))
-		/* It fails when the place has another sample by now, for which a later shift holds. */
+		/* It fails when the place has another sample by now, unless that one is of the same shift, which is rare. */
 		__atomic_compare_exchange_n(&table.samples[at].shift, &sample.shift, shift, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
 	else if (change(&places()[at], sample.address, SAMPLE_TAKEN))
 		empty(&places()[at], sample.address);
 }
 
-static void raise_shift(void)
+/* Raises the shift, of which `swept` places are thinned, unless another thread has done something meanwhile. */
+static bool raise_shift(uint64_t seen, uint32_t swept)
 {
-	uint32_t shift = samples_shift();
+	uint64_t shift = seen >> 32;
 
-	if (shift < SHIFT_MAX)
-		__atomic_compare_exchange_n(&table.shift, &shift, shift + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	shift += shift < SHIFT_MAX;
+	return __atomic_compare_exchange_n(&table.sweep, &seen, shift << 32 | swept, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
 }
 
 /* Thins a part of the table. When all of it is thinned and half of it is still full, the shift is raised and thinning
  * begins anew. Each birth does some, so that no call takes long. */
 static void sweep(struct sampler *sampler)
 {
-	uint32_t from, shift;
+	uint64_t sweep = __atomic_load_n(&table.sweep, __ATOMIC_RELAXED);
+	uint32_t from;
 
-	if (__atomic_load_n(&table.swept, __ATOMIC_RELAXED) >= table.room) {
-		uint32_t all = table.room;
-
-		if (__atomic_load_n(&table.live, __ATOMIC_RELAXED) < table.room / 2)
-			return;
-		raise_shift();
-		__atomic_compare_exchange_n(&table.swept, &all, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	}
-	shift = samples_shift();
-	from = __atomic_fetch_add(&table.swept, SWEEP_STEP, __ATOMIC_RELAXED);
+	if ((uint32_t)sweep >= table.room &&
+	    (__atomic_load_n(&table.live, __ATOMIC_RELAXED) < table.room / 2 || !raise_shift(sweep, 0)))
+		return;
+	sweep = __atomic_fetch_add(&table.sweep, SWEEP_STEP, __ATOMIC_RELAXED);
+	from = (uint32_t)sweep;
 	for (uint32_t at = from; at < from + SWEEP_STEP && at < table.room; at++)
-		thin(at, shift, sampler);
+		thin(at, (uint32_t)(sweep >> 32), sampler);
 }
 
 static void pace(uint64_t now)
 {
-	uint64_t from;
+	uint64_t from, sweep;
 
 	if (__atomic_add_fetch(&table.births, 1, __ATOMIC_RELAXED) % RATE_SAMPLES != 0)
 		return;
 	from = __atomic_exchange_n(&table.births_from, now, __ATOMIC_RELAXED);
-	if (from && now > from && clock_duration_ns(now - from) < RATE_SAMPLES * (1000000000ull / RATE_PER_S))
-		raise_shift();
+	if (from && now > from && clock_duration_ns(now - from) < RATE_SAMPLES * (1000000000ull / RATE_PER_S)) {
+		sweep = __atomic_load_n(&table.sweep, __ATOMIC_RELAXED);
+		raise_shift(sweep, (uint32_t)sweep);
+	}
 }
 
 bool sample_take(uint64_t address, struct sample *out)
 {
-	if (!places())
+	if (!places() || address <= SAMPLE_TAKEN)
 		return false;
 	for (uint32_t i = 0; i < NEIGHBOURS; i++) {
 		uint32_t at = place_of(address, i);
@@ -309,7 +311,7 @@ void sample_put(const struct sample *sample, struct sampler *sampler)
 	uint8_t *counter = counter_of(address);
 	struct sample stale;
 
-	if (!places() || address <= SAMPLE_TAKEN)
+	if (!places() || address <= SAMPLE_TAKEN || sample->bytes == 0)
 		return;
 	/* This very address may be there, if its free was not recorded. */
 	if (__atomic_load_n(counter, __ATOMIC_RELAXED) > 0)
@@ -339,13 +341,13 @@ bool samples_next(uint32_t *at, struct sample *out)
 	return false;
 }
 
-void samples_forget(uint32_t type)
+void samples_forget(bool (*is_gone)(uint32_t type))
 {
 	struct sample sample;
 	uint32_t at = 0;
 
 	while (samples_next(&at, &sample))
-		if (type == 0 || sample.type == type)
+		if (is_gone(sample.type))
 			sample_take(sample.address, &sample);
 }
 
@@ -358,5 +360,5 @@ void samples_forget_all(void)
 		if (telem_sampled_[i])
 			telem_sampled_[i] = 0;
 	table.live = 0;
-	table.swept = table.room;
+	table.sweep = table.sweep >> 32 << 32 | table.room;
 }

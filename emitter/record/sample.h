@@ -53,9 +53,9 @@ bool sample_take(uint64_t address, struct sample *out);
 /* Copies the next live sample, from place *at on. Returns false when there are no more. */
 bool samples_next(uint32_t *at, struct sample *out);
 uint32_t samples_shift(void);
-/* Empties the table of the samples of one type, or of all when type is 0, because their frees were not recorded while
- * their class, or telemetry, was off. */
-void samples_forget(uint32_t type);
+/* Empties the table of the samples of all types for which is_gone() returns true, because their frees are not recorded
+ * while their type, or telemetry, is off. */
+void samples_forget(bool (*is_gone)(uint32_t type));
 /* Empties it in the child of fork(), where no other thread runs. */
 void samples_forget_all(void);
 #endif

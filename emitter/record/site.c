@@ -53,7 +53,7 @@ static uint32_t add(uint8_t class_id, const struct telem_site *place, const char
 		return 0;
 	*entry = (struct site_entry){ .class_id = class_id, .kind = place->kind, .unit = place->unit,
 				      .detail = place->detail, .own_level = LEVEL_NONE, .leased_level = LEVEL_NONE,
-				      .line = place->line };
+				      .line = place->line, .was_off = class_table.rows[class_id].was_off };
 	entry->name = site_text(name, LIMIT_NAME_BYTES);
 	entry->file = site_text(place->file, LIMIT_PATH_BYTES);
 	if (!entry->name || !entry->file)

@@ -21,6 +21,7 @@ struct site_entry {
 	uint8_t own_level;           /* LEVEL_NONE when the site follows its class */
 	uint8_t leased_level;        /* what a viewer holds, or LEVEL_NONE; set by deliver/lease.c */
 	uint8_t level;               /* in force */
+	bool was_off;                /* since the start: the sums of an allocation type then have a gap */
 	bool is_sent, is_level_sent;
 	uint32_t skip_mask;          /* one event in skip_mask + 1 is timed; set for spans by site_every() */
 	struct telem_site *lifetime; /* of an allocation type: the lifetimes of its samples; atomic */

@@ -4,6 +4,7 @@
 #include "emitter/record/cell_shared.h"
 #include "emitter/record/heap.h"
 #include "emitter/record/shard.h"
+#include "emitter/record/thread.h"
 
 /* Runs at most once for a thread and site, so the compiler keeps it apart from code that runs often. */
 #define COLD __attribute__((cold))
@@ -57,12 +58,14 @@ COLD void telem_mark_slow_(struct telem_site *site, uint64_t key)
 COLD void telem_heap_slow_(int64_t bytes, bool is_free)
 {
 	struct telem_site *tag = telem_thread_.tag;
+	/* Nobody publishes the rest of a thread whose end nobody tells. */
+	int64_t step = my_thread && my_thread->is_unwatched ? 0 : HEAP_STEP;
 	struct telem_cell *cell;
 
-	if ((uint64_t)(telem_thread_.heap_moved + HEAP_STEP) >= 2 * HEAP_STEP)
+	if ((uint64_t)(telem_thread_.heap_moved + step) >= 2 * (uint64_t)step)
 		heap_publish();
 	if (!tag) {
-		telem_thread_.heap_step = HEAP_STEP;
+		telem_thread_.heap_step = step;
 		return;
 	}
 	cell = telem_cell_(tag);

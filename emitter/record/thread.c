@@ -11,6 +11,7 @@
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"
 #include "emitter/core/settings.h"
+#include "emitter/record/burst.h"
 #include "emitter/record/heap.h"
 #include "emitter/record/ring.h"
 #include "emitter/record/sample.h"
@@ -26,7 +27,7 @@ static __thread uint32_t refused_count __attribute__((tls_model("initial-exec"))
 #define EVENTS_REFUSED 1024u
 
 static pthread_key_t exit_key;
-static bool has_exit_key;
+static bool has_key;                 /* that exit_key may be used; atomic */
 static void (*on_end)(void);         /* atomic */
 
 /* The counters whose sums threads carry along. */
@@ -122,7 +123,7 @@ static void leave_handlers(struct thread *thread)
 /* Call with the lock held. */
 static void end(struct thread *thread)
 {
-	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread->task->has_ended, true, __ATOMIC_RELAXED);
 	thread->depth = 0;
 	while (thread->shards)
 		leave(thread, thread->shards);
@@ -165,14 +166,26 @@ static bool has_fixed_place(pthread_key_t key)
 #endif
 }
 
+static bool has_exit_key(void)
+{
+	return __atomic_load_n(&has_key, __ATOMIC_RELAXED);
+}
+
 /* The key is made before the program makes its own, so that it is one of the first. */
 __attribute__((constructor(101))) static void make_exit_key(void)
 {
 	if (pthread_key_create(&exit_key, thread_exit) != 0)
 		return;
-	has_exit_key = has_fixed_place(exit_key);
-	if (!has_exit_key)
+	if (has_fixed_place(exit_key))
+		__atomic_store_n(&has_key, true, __ATOMIC_RELAXED);
+	else
 		pthread_key_delete(exit_key);
+}
+
+/* Another error than ESRCH is that of a filter of system calls, and says nothing of the thread. */
+static bool is_gone(pid_t thread_id)
+{
+	return syscall(SYS_tgkill, getpid(), thread_id, 0) != 0 && errno == ESRCH;
 }
 
 /* Without a key no thread calls thread_exit(), so somebody has to look who has ended. thread_id is that of a new thread,
@@ -182,24 +195,22 @@ static bool end_unwatched(pid_t thread_id)
 	uint32_t before = thread_table.ended_count;
 
 	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
-		if (thread->is_unwatched && (thread->stack[0]->task->thread_id == thread_id ||
-					     syscall(SYS_tgkill, getpid(), thread->stack[0]->task->thread_id, 0) != 0))
+		if (thread->is_unwatched && (thread->task->thread_id == thread_id || is_gone(thread->task->thread_id)))
 			end(thread);
 	return thread_table.ended_count != before;
 }
 
 void threads_look(void)
 {
-	if (!has_exit_key)
+	if (!has_exit_key())
 		end_unwatched(0);
 }
 
 /* After this the code may be unloaded, so the end of a thread must not call it any more. */
 __attribute__((destructor)) static void delete_exit_key(void)
 {
-	if (has_exit_key)
+	if (__atomic_exchange_n(&has_key, false, __ATOMIC_RELAXED))
 		pthread_key_delete(exit_key);
-	has_exit_key = false;
 }
 
 /* A ring keeps its size, so after telem_set_ring_bytes() a thread does not get one that a thread before it left behind,
@@ -251,7 +262,7 @@ static struct thread *attach(void)
 	struct task *task;
 	struct shard *shard;
 
-	if (!has_exit_key)
+	if (!has_exit_key())
 		look_before_attaching();
 	prctl(PR_GET_NAME, name);
 	lock_take();
@@ -266,12 +277,14 @@ static struct thread *attach(void)
 	shard = task ? thread_shard_in(thread, task) : NULL;
 	if (shard) {
 		thread->stack[0] = shard;
-		thread->is_unwatched = !has_exit_key;
+		thread->task = task;
+		thread->task_id = task->id;
+		thread->is_unwatched = !has_exit_key();
 	}
 	lock_release();
 	if (!task)
 		return NULL;
-	if (!shard || (has_exit_key && pthread_setspecific(exit_key, thread) != 0)) {
+	if (!shard || (!thread->is_unwatched && pthread_setspecific(exit_key, thread) != 0)) {
 		lock_take();
 		task->has_ended = true;
 		if (shard)
@@ -311,6 +324,7 @@ void thread_retire(struct thread *thread)
 	assert(!thread->shards);
 	if (thread->ring)
 		ring_reset(thread->ring);
+	bursts_forget(thread->looks);
 	thread->has_ended = false;
 	thread->is_free = true;
 	thread_table.ended_count--;
@@ -322,7 +336,7 @@ void thread_forget(void)
 	my_thread = NULL;
 	refused_count = 0;
 	telem_thread_ = (struct telem_thread_){ 0 };
-	if (has_exit_key)
+	if (has_exit_key())
 		pthread_setspecific(exit_key, NULL);
 }
 
@@ -337,6 +351,7 @@ void threads_forget(void)
 		}
 		thread->shards = NULL;
 		leave_handlers(thread);
+		bursts_forget(thread->looks);
 		thread->is_free = true;
 		thread->has_ended = thread->is_unwatched = false;
 		if (thread->ring) {

@@ -127,6 +127,7 @@ void apply_site(struct model *model, const struct message_site *message)
 	site->level = (uint8_t)message->level;
 	site->own_level = (uint8_t)message->own_level;
 	site->every = u32(message->every);
+	site->was_off |= message->was_off != 0;
 	model_text_copy(site->name, sizeof site->name, &message->name);
 	model_text_copy(site->file, sizeof site->file, &message->file);
 	site->field_count = message->fields.count < LIMIT_FIELDS ? message->fields.count : LIMIT_FIELDS;
@@ -270,7 +271,7 @@ void apply_level(struct model *model, const struct message_level *message)
 	if (message->site && site) {
 		site->level = (uint8_t)message->level;
 		site->own_level = (uint8_t)message->own_level;
-		model->classes[site->class_id].was_off |= site->kind == SITE_ALLOC && message->level == LEVEL_OFF;
+		site->was_off |= message->level == LEVEL_OFF;
 	} else if (!message->site) {
 		struct model_class *class = &model->classes[message->class_id];
 
@@ -282,8 +283,10 @@ void apply_level(struct model *model, const struct message_level *message)
 		for (uint32_t i = 0; i < model->sites.count; i++) {
 			struct model_site *other = model->sites.items[i];
 
-			if (other->class_id == message->class_id && other->own_level == LEVEL_OWN)
-				other->level = class->level;
+			if (other->class_id != message->class_id || other->own_level != LEVEL_OWN)
+				continue;
+			other->level = class->level;
+			other->was_off |= class->level == LEVEL_OFF;
 		}
 	}
 	snprintf(line.text, sizeof line.text, "level %s, set by %s", level_name((unsigned)message->level), by);

@@ -19,8 +19,15 @@ void apply_holders(struct model *model, const struct message_holders *message)
 		model_refuse(model);
 		return;
 	}
-	if (message->part == 0)
+	if (message->part == 0) {
 		model->sample_count = 0;
+		model->holders_tick = message->tick;
+		model->holders_part = 0;
+	}
+	/* When a part is lost, those after it are left out, too. */
+	if (message->tick != model->holders_tick || message->part != model->holders_part)
+		return;
+	model->holders_part++;
 	model->mean_bytes = message->mean_bytes;
 	for (uint32_t i = 0; i < message->rows.count; i += HOLDER_NUMBERS, row += HOLDER_NUMBERS) {
 		bool is_good = row[0].bits < LIMIT_SITES && row[1].bits <= UINT32_MAX && row[2].bits < LIMIT_SITES;
@@ -40,7 +47,7 @@ void apply_holders(struct model *model, const struct message_holders *message)
 
 uint64_t model_round(double value)
 {
-	return value < 0 ? 0 : value < 0x1p63 ? (uint64_t)(value + 0.5) : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+	return !(value >= 0) ? 0 : value < 0x1p63 ? (uint64_t)(value + 0.5) : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
 }
 
 void live_add(struct live *into, const struct live *live)
@@ -68,21 +75,22 @@ static bool is_covered(const struct pool *pool)
 }
 
 /* Scales the estimate of a part of a pool so that all parts add up to what lives of the pool, which is known exactly. The
- * variance is that of a ratio, by the delta method: a part that is all there is has none. */
+ * variance is that of a ratio, by the delta method. A part stays an estimate, even where it is all that was sampled, unless
+ * no allocation can have been missed. */
 static struct live part_of(const struct drawn *part, const struct pool *pool)
 {
 	double share, factor, variance;
 
-	if (part->bytes <= 0)
+	if (part->bytes <= 0 || part->count <= 0)
 		return (struct live){ .is_known = true };
 	if (!is_covered(pool))
 		return (struct live){ part->bytes, part->count, part->variance, true, true };
 	share = part->bytes / pool->drawn.bytes;
 	factor = pool->bytes / pool->drawn.bytes;
 	variance = factor * factor * ((1 - share) * (1 - share) * part->variance +
-				      share * share * (pool->drawn.variance - part->variance));
+				      share * share * fmax(pool->drawn.variance - part->variance, 0));
 	return (struct live){ part->bytes * factor, part->count * pool->count / pool->drawn.count,
-			      variance, true, variance > 0 };
+			      variance, true, pool->drawn.variance > 0 };
 }
 
 static struct pool *pool_of(struct model *model, struct model_site *type)
@@ -118,21 +126,19 @@ static void pools_tick(struct model *model)
 	model->shared_pool = (struct pool){ 0 };
 	for (uint32_t i = 0; i < model->sites.count; i++) {
 		struct model_site *site = model->sites.items[i];
-		bool was_off = model->classes[site->class_id].was_off;
-
 		if (!model_is_memory(site))
 			continue;
 		site->live = (struct live){ .is_known = model->holders };
-		site->pool = (struct pool){ .is_rough = was_off };
+		site->pool = (struct pool){ .is_rough = site->was_off };
 		if (site->kind != SITE_ALLOC)
 			continue;
 		if (site->detail != ALLOC_IS_FREED_ELSEWHERE && site->detail != ALLOC_IS_FREES) {
 			site->pool.bytes = difference((double)site->sum, (double)site->max);
 			site->pool.count = difference((double)site->count, (double)site->min);
-			site->live = (struct live){ site->pool.bytes, site->pool.count, 0, true, was_off };
+			site->live = (struct live){ site->pool.bytes, site->pool.count, 0, true, site->was_off };
 			continue;
 		}
-		model->shared_pool.is_rough |= was_off;
+		model->shared_pool.is_rough |= site->was_off;
 		in += (double)site->sum;
 		out += (double)site->max;
 		in_count += (double)site->count;
@@ -178,13 +184,17 @@ static void rows_add_up(struct model *model)
 		const struct model_holder *holder = &model->holders[i];
 		struct model_site *type = type_of(model, holder->type);
 		uint32_t task = model_find_task(model, holder->task) ? holder->task : TASK_ENDED;
-		struct task_site *pair = type ? model_make_pair(model, task, holder->type) : NULL;
+		struct task_site *pair;
 
-		if (!pair)
+		if (!type)
 			continue;
 		drawn_add(&type->pool.drawn, &holder->drawn);
 		if (pool_of(model, type) != &type->pool)
 			drawn_add(&model->shared_pool.drawn, &holder->drawn);
+		/* TASK_ALL: it is not told which task holds it. */
+		pair = holder->task != TASK_ALL ? model_make_pair(model, task, holder->type) : NULL;
+		if (!pair)
+			continue;
 		live_add(&pair->live, &(struct live){ holder->drawn.bytes, holder->drawn.count, holder->drawn.variance,
 						      true, false });
 	}

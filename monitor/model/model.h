@@ -65,6 +65,7 @@ struct model_site {
 					      * needs it and class_id, and one cache line holds both. */
 	uint32_t kind, unit, detail, line;
 	uint8_t level, own_level;            /* own_level is LEVEL_OWN when the site follows its class */
+	bool was_off;                        /* its sums have a gap */
 	uint32_t every;                      /* one event in so many is measured; above 1 figures are estimates */
 	char name[LIMIT_NAME_BYTES], file[LIMIT_PATH_BYTES];
 	char fields[LIMIT_FIELDS][32];

@@ -35,6 +35,7 @@ struct model {
 	struct model_holder *samples, *holders;      /* HOLDERS_BYTES each: as they came, and of the newest tick; NULL until
 						      * the target tells */
 	uint32_t sample_count, holder_count;
+	uint64_t holders_tick, holders_part;         /* the tick of the samples, and which part comes next */
 	struct pool shared_pool;             /* of the types with ALLOC_IS_FREED_ELSEWHERE */
 	uint64_t mean_bytes;                 /* one byte in so many is sampled now */
 	struct model_frame frames[LIMIT_FRAMES];

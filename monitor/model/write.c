@@ -60,7 +60,8 @@ static void write_sites(const struct writer *writer, const struct model *model)
 			fields[j] = text_of(site->fields[j]);
 		message.site = (struct message_site){ site->id, site->class_id, site->kind, site->unit, site->detail,
 						      text_of(site->name), text_of(site->file), site->line, site->level,
-						      site->own_level, { fields, site->field_count }, site->every };
+						      site->own_level, { fields, site->field_count }, site->every,
+						      site->was_off };
 		put(writer, &message);
 	}
 }

@@ -87,12 +87,15 @@ static struct holding holding_of_type(const struct model *model, const struct mo
 	return holding;
 }
 
-/* Memory that lives but of which no sample tells who holds it. */
+/* Memory that lives but of which no sample, and no row, tells which task holds it. */
 static struct holding holding_of_nobody(const struct model *model)
 {
 	struct holding holding = nothing;
 
 	holding.live = model_totals(model)->unsampled_bytes;
+	for (uint32_t i = 0; i < model_holder_count(model); i++)
+		if (model_holder(model, i)->task == TASK_ALL)
+			holding.live += model_holder(model, i)->live.bytes;
 	holding.is_known = holding.live > 0;
 	holding.is_rough = true;
 	return holding;
