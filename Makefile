@@ -148,6 +148,9 @@ test-asan:
 test-tsan:
 	$(Q)$(MAKE) --no-print-directory check B=build/tsan SAN="-fsanitize=thread" $(SANITIZED)
 
+test-real: all
+	$(Q)B=$(B) tests/real/run $(REAL)
+
 # Rewrites the expected screens and streams, for review.
 golden: $(TESTS)
 	$(Q)GOLDEN=1 B=$(B) tests/run $(filter-out $(B)/tests/e2e/%,$(TESTS))
@@ -174,6 +177,7 @@ help:
 	@echo 'make test       installs what is missing, runs every test'
 	@echo 'make check      every test, without installing anything'
 	@echo 'make test-asan  every test under AddressSanitizer and UBSan; test-tsan: ThreadSanitizer'
+	@echo 'make test-real  Lua, SQLite and Redis instrumented: their own figures against ours (fetches sources)'
 	@echo 'make bench      the figures of the README, measured here'
 	@echo 'make golden     writes the expected screens anew'
 	@echo 'make install    PREFIX=/usr/local DESTDIR=, or each of BINDIR LIBDIR INCLUDEDIR MANDIR PKGCONFIGDIR'
@@ -183,4 +187,4 @@ help:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all demo deps install uninstall clean test check test-asan test-tsan golden bench help FORCE
+.PHONY: all demo deps install uninstall clean test check test-asan test-tsan test-real golden bench help FORCE
