@@ -138,12 +138,14 @@ static bool is_due(const struct reporter *reporter, uint64_t fair, uint64_t tick
 
 static bool ask_timed(struct reporter *reporter, uint64_t generation, uint64_t now_ns)
 {
-	uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), took_ns;
 
 	if (!ask(reporter, generation))
 		return false;
+	took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 	lock_take();
-	reporter->cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+	/* An average, because an interrupt in one call of a cheap reporter must not make it a dear one. */
+	reporter->cost_ns = reporter->cost_ns ? (3 * reporter->cost_ns + took_ns) / 4 : took_ns;
 	reporter->asked_ns = now_ns;
 	lock_release();
 	return true;

@@ -20,7 +20,7 @@ struct reporter {
 	telem_provider_fn *provide;  /* the function of a provider, which has no value of its own */
 	void *arg;
 	int64_t value;               /* the latest value that was returned without a failure */
-	uint64_t cost_ns;            /* what the latest call took of the processor; 0 before the first */
+	uint64_t cost_ns;            /* what a call takes of the processor, on average; 0 before the first */
 	uint64_t asked_ns;           /* when that was */
 	struct telem_site site;
 };
