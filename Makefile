@@ -42,7 +42,7 @@ $(B)/guest/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(GUEST) $(NDEBUG) -c $< -o $@
-GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode histogram message recording)
+GUEST_PROTOCOL = $(patsubst %,$(B)/guest/protocol/%.o,block crc32c decode encode histogram message name recording)
 GUEST_EMITTER = $(patsubst emitter/%.c,$(B)/guest/emitter/%.o,$(wildcard emitter/*/*.c))
 # What an event passes through is made fast, all else small: the program's caches are not ours. Nothing is thrown or
 # cancelled through the small parts, so they need no tables to unwind by.

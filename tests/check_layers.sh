@@ -34,7 +34,7 @@ row() {
 	protocol) echo "protocol/[a-z0-9_]*\.(h|def) $sockets|$files|pthread|time|sys/time|event2|jansson|curses|poll $clock" ;;
 	widgets) echo "widgets/[a-z_]*\.h $sockets|pthread|event2|msgpack|jansson $clock" ;;
 	emitter) echo "emitter/telem[a-z_]*\.h|telem[a-z_]*\.h $libraries $none" ;;
-	emitter/core) echo "emitter/(core/[a-z_]*|telem)\.h|protocol/(limits|message|histogram)\.h $addresses|$libraries $none" ;;
+	emitter/core) echo "emitter/(core/[a-z_]*|telem)\.h|protocol/(limits|message|name|histogram)\.h $addresses|$libraries $none" ;;
 	emitter/record) echo "emitter/((core|record)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $sockets|poll|$libraries $none" ;;
 	emitter/deliver) echo "emitter/((core|record|deliver)/[a-z_]*|telem)\.h|protocol/[a-z0-9_]*\.(h|def) $libraries $none" ;;
 	monitor/model) echo "monitor/model/[a-z_]*\.h|protocol/[a-z_]*\.(h|def) $sockets|$files|time|sys/time|pthread|$libraries $clock" ;;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "emitter/core/name.h"
+#include "protocol/name.h"
 
 struct settings settings;
 

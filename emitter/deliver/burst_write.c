@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "emitter/core/clock.h"
-#include "emitter/deliver/drain.h"
 #include "emitter/deliver/writer.h"
 #include "emitter/record/burst.h"
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
+#include "protocol/name.h"
 
 void bursts_write(uint64_t now_ns, bool is_told)
 {

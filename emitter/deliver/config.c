@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "emitter/core/error.h"
-#include "emitter/core/name.h"
 #include "emitter/core/settings.h"
 #include "emitter/deliver/dump.h"
 #include "emitter/record/sample.h"
 #include "emitter/record/site.h"
+#include "protocol/name.h"
 
 /* A unit and its factor. The tables below end with an empty row. */
 struct unit { const char *name; uint64_t factor; };

@@ -12,6 +12,7 @@
 #include "emitter/record/site.h"
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
+#include "protocol/name.h"
 
 /* The buffer is small, because the program's threads may share the processor's cache with it. */
 static _Alignas(8) uint8_t taken[DRAIN_BYTES / 4];
@@ -30,19 +31,6 @@ uint64_t event_time_ns(const uint8_t *record, uint64_t now_ticks)
 
 	memcpy(&word, record, sizeof word);
 	return time_of(word, now_ticks);
-}
-
-/* Returns the length without a last character that was cut in two. */
-uint32_t whole_characters(const char *text, uint32_t length)
-{
-	for (uint32_t back = 1; back <= 3 && back <= length; back++) {
-		uint8_t byte = (uint8_t)text[length - back];
-		uint32_t wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-
-		if ((byte & 0xc0) != 0x80)
-			return wanted > back ? length - back : length;
-	}
-	return length;
 }
 
 static bool write_log(struct writer *writer, const struct task *task, uint32_t site, uint64_t time_ns, const char *text,

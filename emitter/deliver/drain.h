@@ -22,8 +22,6 @@ void drain_discard(void);
 /* Called by a thread that ends. When many have ended it wakes the flusher, or empties their rings itself while no
  * reader is there. Call without the lock. */
 void drain_ended(void);
-/* Returns the length of a text without a last character that was cut in two. */
-uint32_t whole_characters(const char *text, uint32_t length);
 /* Returns when the event of a record was. */
 uint64_t event_time_ns(const uint8_t *record, uint64_t now_ticks);
 /* Writes one record of a ring, which is not of site 0. seq is how many events of its task came before. Returns false

@@ -6,10 +6,10 @@
 
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
-#include "emitter/core/name.h"
 #include "emitter/record/ring.h"
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
+#include "protocol/name.h"
 
 void telem_task_name(const char *name)
 {

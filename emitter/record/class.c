@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "emitter/core/error.h"
-#include "emitter/core/name.h"
+#include "protocol/name.h"
 
 #define CLASS(name_, help_, level_) \
 	struct telem_class telem_class_##name_ = { #name_, help_, level_, 0, { 0, 0, 0, 0, 0, 0 } };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emitter/core/memory.h"
+#include "protocol/name.h"
 
 #define NAME_SLOTS 1024u
 
@@ -13,11 +14,7 @@ bool happenings_are_sealed;
 
 static uint32_t slot_of(const char *name)
 {
-	uint32_t hash = 2166136261u;
-
-	while (*name)
-		hash = (hash ^ (uint8_t)*name++) * 16777619u;
-	return hash % NAME_SLOTS;
+	return name_hash(name, NAME_HASH) % NAME_SLOTS;
 }
 
 struct happening *happening_find(const char *name)

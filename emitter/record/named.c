@@ -8,10 +8,10 @@
 #include "emitter/core/api.h"
 #include "emitter/core/lock.h"
 #include "emitter/core/memory.h"
-#include "emitter/core/name.h"
 #include "emitter/record/place.h"
 #include "emitter/record/site.h"
 #include "emitter/record/thread.h"
+#include "protocol/name.h"
 
 /* Half of the slots are used at most, so that a look-up rarely meets another name. */
 #define SLOTS (4 * LIMIT_NAMED_SITES)
@@ -35,18 +35,10 @@ static struct telem_site nowhere = { .cls = &telem_class_telem, .name = "", .fil
 
 #define OTHERS "(others)"
 
-/* FNV-1a. */
-static uint32_t hash_of(const char *text, uint32_t hash)
-{
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 16777619u;
-	return hash;
-}
-
 static struct named *find(const char *cls, uint32_t kind, uint32_t unit, const char *name, uint32_t *slot)
 {
 	struct named **all = __atomic_load_n(&slots, __ATOMIC_ACQUIRE), *named;
-	uint32_t at = hash_of(name, hash_of(cls, 2166136261u ^ kind ^ unit << 16)) % SLOTS;
+	uint32_t at = name_hash(name, name_hash(cls, NAME_HASH ^ kind ^ unit << 16)) % SLOTS;
 
 	for (; all && (named = __atomic_load_n(&all[at], __ATOMIC_ACQUIRE)); at = (at + 1) % SLOTS)
 		if (named->kind == kind && named->unit == unit && !strcmp(named->name, name) &&

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "emitter/core/memory.h"
-#include "emitter/core/name.h"
 #include "emitter/record/shard.h"
+#include "protocol/name.h"
 
 struct site_table site_table;
 
@@ -29,12 +29,8 @@ const char *site_text(const char *string, uint32_t most)
 /* name is the place's, cut. */
 static uint32_t hash_of(uint8_t class_id, const struct telem_site *place, const char *name)
 {
-	uint32_t hash = 2166136261u ^ class_id ^ (uint32_t)place->kind << 8 ^ (uint32_t)place->unit << 16 ^
-			(uint32_t)place->detail << 24;
-
-	for (const char *at = name; *at; at++)
-		hash = (hash ^ (uint8_t)*at) * 16777619u;
-	return hash;
+	return name_hash(name, NAME_HASH ^ class_id ^ (uint32_t)place->kind << 8 ^ (uint32_t)place->unit << 16 ^
+				       (uint32_t)place->detail << 24);
 }
 
 static bool is_same(const struct site_entry *entry, uint8_t class_id, const struct telem_site *place, const char *name)

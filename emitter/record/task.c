@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "emitter/core/memory.h"
-#include "emitter/core/name.h"
 #include "emitter/core/settings.h"
 #include "protocol/message.h"
+#include "protocol/name.h"
 
 /* The low bits of an id are a slot, the high bits count how often the slot was used, so that the id of a task that
  * ended differs from that of the task which has its slot now. Slots are used in turn, so an id is used again only after

@@ -3,27 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CUT "…"
-
-void model_text_copy(char *out, size_t out_bytes, const struct text *text)
-{
-	size_t length = text->length < out_bytes - 1 ? text->length : out_bytes - 1;
-
-	if (length > 0)
-		memcpy(out, text->bytes, length);
-	/* A name ends at its first NUL. */
-	length = strnlen(length ? out : "", length);
-	if (length < text->length && length == out_bytes - 1) {
-		/* One that is cut says so, and ends between two characters of UTF-8. */
-		length = out_bytes > sizeof CUT ? out_bytes - sizeof CUT : 0;
-		while (length > 0 && ((uint8_t)text->bytes[length] & 0xc0) == 0x80)
-			length--;
-		if (out_bytes > sizeof CUT)
-			memcpy(out + length, CUT, sizeof CUT - 1);
-		length += out_bytes > sizeof CUT ? sizeof CUT - 1 : 0;
-	}
-	out[length] = '\0';
-}
+#include "protocol/name.h"
 
 void apply_hello(struct model *model, const struct message_hello *hello)
 {
@@ -45,10 +25,10 @@ void apply_hello(struct model *model, const struct message_hello *hello)
 		.major = u32(hello->major), .minor = u32(hello->minor), .may_control = hello->control != 0,
 		.is_known = true,
 	};
-	model_text_copy(model->target.name, sizeof model->target.name, &hello->name);
-	model_text_copy(model->target.host, sizeof model->target.host, &hello->host);
-	model_text_copy(model->target.problem, sizeof model->target.problem, &hello->problem);
-	model_text_copy(model->target.version, sizeof model->target.version, &hello->version);
+	text_copy(model->target.name, sizeof model->target.name, &hello->name);
+	text_copy(model->target.host, sizeof model->target.host, &hello->host);
+	text_copy(model->target.problem, sizeof model->target.problem, &hello->problem);
+	text_copy(model->target.version, sizeof model->target.version, &hello->version);
 	model->link.sync_ns = hello->mono_ns;
 	model->greeting++;
 	model->is_greeted = model->is_in_tick = true;
@@ -64,8 +44,8 @@ void apply_class(struct model *model, const struct message_class *message)
 	}
 	class = &model->classes[message->id];
 	class->is_defined = true;
-	model_text_copy(class->name, sizeof class->name, &message->name);
-	model_text_copy(class->help, sizeof class->help, &message->help);
+	text_copy(class->name, sizeof class->name, &message->name);
+	text_copy(class->help, sizeof class->help, &message->help);
 	class->level = (uint8_t)message->level;
 	class->own_level = (uint8_t)message->own_level;
 	class->was_off = message->was_off != 0;
@@ -128,11 +108,11 @@ void apply_site(struct model *model, const struct message_site *message)
 	site->own_level = (uint8_t)message->own_level;
 	site->every = u32(message->every);
 	site->was_off |= message->was_off != 0;
-	model_text_copy(site->name, sizeof site->name, &message->name);
-	model_text_copy(site->file, sizeof site->file, &message->file);
+	text_copy(site->name, sizeof site->name, &message->name);
+	text_copy(site->file, sizeof site->file, &message->file);
 	site->field_count = message->fields.count < LIMIT_FIELDS ? message->fields.count : LIMIT_FIELDS;
 	for (uint32_t i = 0; i < site->field_count; i++)
-		model_text_copy(site->fields[i], sizeof site->fields[i], &message->fields.texts[i]);
+		text_copy(site->fields[i], sizeof site->fields[i], &message->fields.texts[i]);
 }
 
 static void pair_remove(struct model *model, uint32_t index)
@@ -235,7 +215,7 @@ void apply_task(struct model *model, const struct message_task *message)
 	}
 	task->greeting = model->greeting;
 	task->thread_id = message->thread_id;
-	model_text_copy(task->name, sizeof task->name, &message->name);
+	text_copy(task->name, sizeof task->name, &message->name);
 }
 
 void model_line_add(struct model *model, const struct model_line *line)
@@ -261,7 +241,7 @@ void apply_level(struct model *model, const struct message_level *message)
 		model_refuse(model);
 		return;
 	}
-	model_text_copy(by, sizeof by, &message->by);
+	text_copy(by, sizeof by, &message->by);
 	if (!message->site && level_is_known(&model->classes[message->class_id], message)) {
 		snprintf(model->classes[message->class_id].set_by, sizeof by, "%s", by);
 		return;

@@ -11,7 +11,5 @@ void apply_task(struct model *model, const struct message_task *message);
 void apply_level(struct model *model, const struct message_level *message);
 /* Called when a greeting is complete: a task that it did not name has ended while we were not connected. */
 void tasks_greeted(struct model *model);
-/* Copies text into out; what does not fit is cut off, and ends in "…". */
-void model_text_copy(char *out, size_t out_bytes, const struct text *text);
 void model_line_add(struct model *model, const struct model_line *line);
 #endif

@@ -8,6 +8,7 @@
 #include "monitor/model/holders.h"
 #include "monitor/model/store.h"
 #include "monitor/model/tick.h"
+#include "protocol/name.h"
 
 /* A list of the wire may hold any numbers. In a row of figures a float means nothing, and a negative number means
  * something only in the columns whose bits are set in signed_columns. */
@@ -200,7 +201,7 @@ static void apply_log(struct model *model, const struct message_log *log, uint32
 	count_event(model, site, bytes);
 	if (site)
 		line.class_id = site->class_id;
-	model_text_copy(line.text, sizeof line.text, &log->text);
+	text_copy(line.text, sizeof line.text, &log->text);
 	model_line_add(model, &line);
 }
 
@@ -220,7 +221,7 @@ static void apply_folded(struct model *model, const struct message_folded *folde
 		return;
 	line.class_id = site->class_id;
 	line.severity = site->detail;
-	model_text_copy(text, sizeof text, &folded->text);
+	text_copy(text, sizeof text, &folded->text);
 	snprintf(line.text, sizeof line.text, "%llu more like it: %.200s", (unsigned long long)folded->folded, text);
 	model_line_add(model, &line);
 }

@@ -112,13 +112,4 @@ static inline uint64_t sum_of(uint64_t a, uint64_t b)
 {
 	return a + b >= a ? a + b : UINT64_MAX;
 }
-
-static inline int64_t signed_sum_of(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	return a < 0 ? INT64_MIN : INT64_MAX;
-}
 #endif
