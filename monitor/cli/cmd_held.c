@@ -1,5 +1,4 @@
 /* cmd_held.c -- the subcommand held: who holds the memory of a program, by type, task and tag, and since when. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -180,8 +179,7 @@ static void print_rest(const struct model *model)
 
 	if (model_totals(model)->unsampled_bytes >= 1) {
 		units_bytes(text, model_totals(model)->unsampled_bytes);
-		printf("~%s more live, of which no sample tells who holds them.\n",
-		       text);
+		printf("~%s more live, of which no sample tells who holds them.\n", text);
 	}
 	units_bytes(text, (double)model_mean_bytes(model));
 	printf("Estimated from samples: one byte in %s is sampled now; +- is one standard deviation.\n", text);
@@ -242,12 +240,8 @@ static void ask(struct headless *headless)
 	struct target *target = &headless->target;
 	struct problem problem = { 0 };
 
-	if (controls_are_denied(&target->controls)) {
-		problem_set(&problem, EXIT_PERMISSION, "%s: %s", target->address.text, controls_refusal(-EACCES));
-		problem_todo(&problem, "Use the program's Unix socket, or start it with ,control behind the address.");
-		headless_fail(headless, &problem);
+	if (headless_is_denied(headless))
 		return;
-	}
 	if (options->argument_count && !find_task(target->session.model, options->arguments[0], &state->task)) {
 		problem_set(&problem, EXIT_USAGE, "task \"%s\": the target has no such task now", options->arguments[0]);
 		problem_todo(&problem, "telemtop once --json lists them.");

@@ -2,7 +2,6 @@
  *
  * A level is a lease: without --keep it lasts as long as this process runs, which is for the time of --for, or until a
  * signal comes. Settings such as flush= and ring= become the program's own. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,12 +181,8 @@ static void send_all(struct headless *headless)
 		headless_fail(headless, &problem);
 		return;
 	}
-	if (controls_are_denied(&target->controls)) {
-		problem_set(&problem, EXIT_PERMISSION, "%s: %s", target->address.text, controls_refusal(-EACCES));
-		problem_todo(&problem, "Use the program's Unix socket, or start it with ,control behind the address.");
-		headless_fail(headless, &problem);
+	if (headless_is_denied(headless))
 		return;
-	}
 	for (int i = 0; i < headless->options->argument_count; i++) {
 		const char *setting = headless->options->arguments[i];
 

@@ -1,5 +1,6 @@
 #include "monitor/cli/headless.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,19 @@ void headless_over(struct headless *headless, int code)
 void headless_fail(struct headless *headless, const struct problem *problem)
 {
 	headless_over(headless, problem_print(problem));
+}
+
+bool headless_is_denied(struct headless *headless)
+{
+	const struct target *target = &headless->target;
+	struct problem problem = { 0 };
+
+	if (!controls_are_denied(&target->controls))
+		return false;
+	problem_set(&problem, EXIT_PERMISSION, "%s: %s", target->address.text, controls_refusal(-EACCES));
+	problem_todo(&problem, "Use the program's Unix socket, or start it with ,control behind the address.");
+	headless_fail(headless, &problem);
+	return true;
 }
 
 bool headless_flush(struct headless *headless)

@@ -43,6 +43,9 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 void headless_over(struct headless *headless, int code);
 /* For callbacks: prints the problem, and headless_run() shall return its code. */
 void headless_fail(struct headless *headless, const struct problem *problem);
+/* For callbacks: whether the program has said that it takes no requests on this way. Then that is the problem, as in
+ * headless_fail(). */
+bool headless_is_denied(struct headless *headless);
 /* For callbacks that have printed to standard output: flushes it. When it takes no more, this is the end, and the answer
  * is false: EXIT_DONE when its reader has closed the pipe, as in telemtop lines PID | head, else EXIT_INTERNAL. */
 bool headless_flush(struct headless *headless);

@@ -66,7 +66,7 @@ static void drawn_add(struct drawn *into, const struct drawn *drawn)
 	into->variance += drawn->variance;
 }
 
-/* Returns whether the samples of a pool stand for all that lives of it. They do not when the class was off for a while, or
+/* Returns whether the samples of a pool stand for all that lives of it. They do not when a type was off for a while, or
  * when the addresses of some allocations are not told; then much more lives than they can stand for by chance. */
 static bool is_covered(const struct pool *pool)
 {
@@ -126,6 +126,7 @@ static void pools_tick(struct model *model)
 	model->shared_pool = (struct pool){ 0 };
 	for (uint32_t i = 0; i < model->sites.count; i++) {
 		struct model_site *site = model->sites.items[i];
+
 		if (!model_is_memory(site))
 			continue;
 		site->live = (struct live){ .is_known = model->holders };

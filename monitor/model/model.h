@@ -40,7 +40,7 @@ struct live {
 	double bytes, count;
 	double variance;             /* of the bytes: the square of one standard deviation; 0 when they are exact */
 	bool is_known;               /* false when the target does not say */
-	bool is_rough;               /* it is an estimate and shown with ~: it comes from samples, or its class was off */
+	bool is_rough;               /* it is an estimate and shown with ~: it comes from samples, or its type was off */
 };
 
 /* Rounds to a whole number; what is too large for one becomes the largest. */
@@ -56,7 +56,7 @@ struct drawn { double bytes, count, variance; };
 struct pool {
 	double bytes, count;
 	struct drawn drawn;
-	bool is_rough;               /* the class was off for a while */
+	bool is_rough;               /* a type was off for a while */
 };
 
 struct model_site {

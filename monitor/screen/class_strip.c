@@ -49,7 +49,7 @@ static bool ask_level(struct screen *screen, uint32_t class_id, uint32_t site, u
 	else if (err == -ENOSPC)
 		screen_say(screen, "telemtop holds %d levels already: give some back first.", CONTROLS_WISHES);
 	else if (err < 0)
-		screen_say(screen, "%s: %s: levels cannot be set", target->address.text, controls_refusal(err));
+		screen_say_refused(screen, err, "levels cannot be set");
 	else
 		screen_say(screen, "%s: asked for level %s", name_of(target->session.model, class_id, site, name),
 			   level_name(level));

@@ -193,7 +193,7 @@ static enum key_result do_sync(struct screen *screen)
 	if (err == 0)
 		screen_say(screen, "Asked the target to flush and to send everything again.");
 	else
-		screen_say(screen, "%s: %s: nothing can be asked for", target->address.text, controls_refusal(err));
+		screen_say_refused(screen, err, "nothing can be asked for");
 	return KEYS_STAY;
 }
 
@@ -213,8 +213,7 @@ static enum key_result do_dump(struct screen *screen)
 	else if (err == -EPERM)
 		screen_say(screen, "telemtop was started with --read-only: nothing is sent to the target.");
 	else
-		screen_say(screen, "%s: %s: nothing can be asked for", screen->target->address.text,
-			   controls_refusal(err));
+		screen_say_refused(screen, err, "nothing can be asked for");
 	return KEYS_STAY;
 }
 

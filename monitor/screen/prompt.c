@@ -61,8 +61,7 @@ static void set_interval(struct screen *screen, const char *typed)
 	}
 	err = controls_set_interval(&screen->target->controls, (uint64_t)(seconds * 1e9));
 	if (err < 0)
-		screen_say(screen, "%s: %s: nothing can be asked for", screen->target->address.text,
-			   controls_refusal(err));
+		screen_say_refused(screen, err, "nothing can be asked for");
 	else
 		screen_say(screen, "Interval %g s", seconds);
 }

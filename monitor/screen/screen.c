@@ -52,6 +52,11 @@ void screen_say(struct screen *screen, const char *format, ...)
 	snprintf(screen->message_clock, sizeof screen->message_clock, "%.15s", line[0] ? clock : "");
 }
 
+void screen_say_refused(struct screen *screen, int err, const char *what)
+{
+	screen_say(screen, "%s: %s: %s", screen->target->address.text, controls_refusal(err), what);
+}
+
 /* Says why a panel has nothing to show; NULL when it has something. */
 static const char *nothing_yet(const struct screen *screen, char *out, size_t out_bytes)
 {

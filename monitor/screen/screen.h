@@ -46,6 +46,8 @@ const struct panel *screen_panel(const struct screen *screen);
 struct panel_view *screen_view(struct screen *screen);
 /* Shows a line on the message row until the next one. */
 void screen_say(struct screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Says why the program cannot be asked, from what controls_request() returned, and what follows from that. */
+void screen_say_refused(struct screen *screen, int err, const char *what);
 /* Gives the shown panel's view what the panel may know of us and of the controls. */
 void screen_fill_view(struct screen *screen);
 void screen_draw(struct screen *screen, const struct canvas *canvas);

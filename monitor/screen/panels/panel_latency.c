@@ -317,23 +317,9 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	draw_list(model, view, true, right, shorter, canvas);
 }
 
-/* Opens what the cursor is on; a cursor that is not in the list enters it first. */
 static bool open_row(const struct model *model, struct panel_view *view)
 {
-	if (view->cursor < 0)
-		list_key(&latency_list, model, view, KEYCODE_DOWN);
-	if (view->cursor >= 0 && model_site_by_id(model, view->cursor_id)) {
-		view->is_open = true;
-		view->open_id = view->cursor_id;
-	}
-	return true;
-}
-
-static bool close_row(const struct model *model, struct panel_view *view)
-{
-	(void)model;
-	view->is_open = false;
-	return true;
+	return list_open(&latency_list, model, view);
 }
 
 static bool next_tab(const struct model *model, struct panel_view *view)
@@ -365,7 +351,7 @@ static bool on_key(const struct model *model, struct panel_view *view, int key)
 static const struct panel_key keys[] = {
 	{ KEYCODE_ENTER, .applies = PANEL_WHILE_CLOSED, .footer = "⏎ open", .help_keys = "⏎ Esc", .help = "open, back",
 	  .run = open_row },
-	{ KEYCODE_ESCAPE, .applies = PANEL_WHILE_OPEN, .footer = "Esc back", .run = close_row },
+	{ KEYCODE_ESCAPE, .applies = PANEL_WHILE_OPEN, .footer = "Esc back", .run = list_close },
 	{ KEYCODE_DOWN, .applies = PANEL_WHILE_OPEN, .footer = "↑↓ next span" },
 	{ 'v', .applies = PANEL_WHILE_CLOSED, .footer = "v view", .help_keys = "v", .help = "latencies, values, lifetimes",
 	  .run = next_tab },

@@ -389,6 +389,24 @@ bool list_level_off(const struct model *model, struct panel_view *view)
 	return wish_site_off(view, list_site(model, view));
 }
 
+bool list_open(const struct panel_list *list, const struct model *model, struct panel_view *view)
+{
+	if (view->cursor < 0)
+		list_key(list, model, view, KEYCODE_DOWN);
+	if (view->cursor >= 0) {
+		view->is_open = true;
+		view->open_id = view->cursor_id;
+	}
+	return true;
+}
+
+bool list_close(const struct model *model, struct panel_view *view)
+{
+	(void)model;
+	view->is_open = false;
+	return true;
+}
+
 void list_sort_label(char out[64], const struct panel_list *list, const struct panel_view *view)
 {
 	snprintf(out, 64, "sort %s %s%s", list->sorts[sort_of(list, view)], view->is_ascending ? "▲" : "▼",

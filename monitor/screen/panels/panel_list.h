@@ -59,6 +59,9 @@ const struct model_site *list_site(const struct model *model, const struct panel
 /* For a row of keys of such a list: asks for the next level of that site, or for off. */
 bool list_level_up(const struct model *model, struct panel_view *view);
 bool list_level_off(const struct model *model, struct panel_view *view);
+/* For a row of keys: opens what the cursor is on, which enters the list first when it is not in it; and closes it. */
+bool list_open(const struct panel_list *list, const struct model *model, struct panel_view *view);
+bool list_close(const struct model *model, struct panel_view *view);
 /* Takes the cursor out of the list and lets go of the held order. */
 void list_leave(struct panel_view *view);
 

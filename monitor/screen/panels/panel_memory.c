@@ -118,23 +118,9 @@ static bool wish_chosen(const struct model *model, struct panel_view *view, bool
 	return off ? wish_site_off(view, site) : wish_site_next(view, site);
 }
 
-/* Opens what the cursor is on; a cursor that is not in the list enters it first. */
 static bool open_row(const struct model *model, struct panel_view *view)
 {
-	if (view->cursor < 0)
-		list_key(memory_list_of(memory_tab_of(view)), model, view, KEYCODE_DOWN);
-	if (view->cursor >= 0) {
-		view->is_open = true;
-		view->open_id = view->cursor_id;
-	}
-	return true;
-}
-
-static bool close_row(const struct model *model, struct panel_view *view)
-{
-	(void)model;
-	view->is_open = false;
-	return true;
+	return list_open(memory_list_of(memory_tab_of(view)), model, view);
 }
 
 static bool level_up(const struct model *model, struct panel_view *view) { return wish_chosen(model, view, false); }
@@ -158,7 +144,7 @@ static int count(const struct model *model)
 static const struct panel_key keys[] = {
 	{ KEYCODE_ENTER, .applies = PANEL_WHILE_CLOSED, .footer = "⏎ open", .help_keys = "⏎ Esc",
 	  .help = "who holds it, since when; back", .run = open_row },
-	{ KEYCODE_ESCAPE, .applies = PANEL_WHILE_OPEN, .footer = "Esc back", .run = close_row },
+	{ KEYCODE_ESCAPE, .applies = PANEL_WHILE_OPEN, .footer = "Esc back", .run = list_close },
 	{ 'v', .applies = PANEL_WHILE_CLOSED, .footer = "v view", .help_keys = "v",
 	  .help = "by task, type, task×type, tag", .run = next_tab },
 	{ 's', .applies = PANEL_WHILE_CLOSED, .footer = "s sort", .help_keys = "s r",
