@@ -27,6 +27,8 @@ enum { ALLOC_IS_FREED_ELSEWHERE = 1, ALLOC_IS_FREES = 2 };
 enum { LATENCY_IS_LIFETIME = 1 };
 /* Numbers in a row of HELD, and in one of HOLDERS. */
 enum { HELD_NUMBERS = 7, HOLDER_NUMBERS = 6 };
+/* So many rows fit into one message, because a number has at most nine bytes. */
+enum { HELD_ROWS = 48, HOLDER_ROWS = 64 };
 /* In LIMIT: this part of the limit stays as it is. */
 #define LIMIT_AS_IT_IS UINT64_MAX
 /* In WATCH: which use of frames a viewer starts or ends. */

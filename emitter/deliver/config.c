@@ -71,6 +71,7 @@ static int set_class(const char *name, char *value)
 	char *save = NULL;
 	uint32_t one_in = 0;
 	uint64_t per_second = 0, burst = 0;
+	bool is_limited;
 	int level = -1;
 
 	for (char *part = strtok_r(value, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
@@ -82,9 +83,10 @@ static int set_class(const char *name, char *value)
 		if (!is_good)
 			return -EINVAL;
 	}
-	if (!strcmp(name, "all") && level >= 0 && !one_in && !per_second && !burst)
+	is_limited = one_in || per_second || burst;
+	if (!strcmp(name, "all") && level >= 0 && !is_limited)
 		class_level_of_all((uint8_t)level);
-	else if (!strcmp(name, "all") || (level < 0 && !one_in && !per_second && !burst))
+	else if (!strcmp(name, "all") || (level < 0 && !is_limited))
 		return -EINVAL;
 	else if (level >= 0)
 		class_level_by_name(name, (uint8_t)level);

@@ -9,8 +9,6 @@
 #include "protocol/limits.h"
 #include "protocol/message.h"
 
-/* So many rows fit into a message: a row is HOLDER_NUMBERS numbers of at most nine bytes. */
-#define ROWS_A_MESSAGE 64u
 /* Slots of the hash table below: LIMIT_HOLDERS, and the types of what is not told in detail. */
 #define SLOTS (4 * LIMIT_HOLDERS)
 
@@ -88,7 +86,7 @@ static struct number rounded(double x)
 
 void holders_write(struct writer *writer, uint64_t tick, uint64_t now_ns)
 {
-	struct number numbers[ROWS_A_MESSAGE * HOLDER_NUMBERS];
+	struct number numbers[HOLDER_ROWS * HOLDER_NUMBERS];
 	struct message message = { .kind = KIND_HOLDERS };
 	uint32_t at = 0, count = 0, part = 0;
 	struct sample sample;
@@ -109,7 +107,7 @@ void holders_write(struct writer *writer, uint64_t tick, uint64_t now_ns)
 			numbers[count++] = rounded(holder->count);
 			numbers[count++] = rounded(root(holder->variance));
 		}
-		if (i + 1 < used_count && count < ROWS_A_MESSAGE * HOLDER_NUMBERS)
+		if (i + 1 < used_count && count < HOLDER_ROWS * HOLDER_NUMBERS)
 			continue;
 		message.holders = (struct message_holders){ tick, part++, 1ull << samples_shift(), { numbers, count } };
 		writer_message(writer, &message, now_ns);

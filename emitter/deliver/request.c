@@ -236,9 +236,6 @@ static enum ack_code answer_dump(struct sink *sink, const struct message *messag
 	return result < 0 ? ACK_LIMIT : ACK_DONE;
 }
 
-/* So many rows fit into a message: a row is HELD_NUMBERS numbers of at most nine bytes. */
-enum { HELD_ROWS = 48 };
-
 /* Writes the next rows of a task's samples, at most `most`. Returns how many; 0 when there are no more. */
 static uint32_t write_held(struct writer *writer, struct message_held *held, uint32_t *at, uint32_t most, uint64_t now_ns)
 {

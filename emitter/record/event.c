@@ -104,8 +104,8 @@ static struct look *looks_of(struct thread *thread)
 	return thread->looks;
 }
 
-/* Tells where the text of a line is not made that it is left out: it counts for the look of the place's latest line. The
- * cell of a log keeps in folded the number of that look, from 1. */
+/* Counts a line whose text is not made with those that look like the latest line of its place. The cell of a log keeps in
+ * folded the number of that look, from 1. */
 static void leave_out(const struct telem_site *site, const struct telem_cell *cell, uint64_t now)
 {
 	struct look *looks = my_thread && cell->folded ? my_thread->looks : NULL;

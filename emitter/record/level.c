@@ -12,8 +12,6 @@
 
 char levels_changed_by[64];
 
-static bool frees_are_off;           /* those that name no type; for forget_samples() */
-
 uint8_t level_in_force(const struct site_entry *site)
 {
 	if (!settings_is_running())
@@ -74,30 +72,23 @@ static void site_apply(uint32_t id)
 		entry->is_level_sent = false;
 }
 
-/* Returns whether the frees of a type are not recorded: where they name no type, they have a site of their own. */
+/* Returns whether the frees of a type are not recorded. Those that name no type have a site of their own. */
 static bool is_not_freed(uint32_t type)
 {
 	const struct site_entry *entry = &site_table.rows[type];
 
-	return entry->level == TELEM_OFF || (frees_are_off && entry->detail == ALLOC_IS_FREED_ELSEWHERE);
+	return entry->level == TELEM_OFF ||
+	       (entry->detail == ALLOC_IS_FREED_ELSEWHERE && site_table.rows[telem_freed_.id].level == TELEM_OFF);
 }
 
 /* Forgets the samples whose frees are not recorded from now on. */
 static void forget_samples(void)
 {
-	uint32_t off_count = 0;
-
-	frees_are_off = false;
-	for (uint32_t id = 1; id < site_table.count; id++) {
-		const struct site_entry *entry = &site_table.rows[id];
-
-		if (entry->kind == SITE_ALLOC && entry->level == TELEM_OFF) {
-			off_count++;
-			frees_are_off |= entry->detail == ALLOC_IS_FREES;
+	for (uint32_t id = 1; id < site_table.count; id++)
+		if (site_table.rows[id].kind == SITE_ALLOC && site_table.rows[id].level == TELEM_OFF) {
+			samples_forget(is_not_freed);
+			return;
 		}
-	}
-	if (off_count > 0)
-		samples_forget(is_not_freed);
 }
 
 void levels_apply(const char *by)

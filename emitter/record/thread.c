@@ -123,7 +123,7 @@ static void leave_handlers(struct thread *thread)
 /* Call with the lock held. */
 static void end(struct thread *thread)
 {
-	__atomic_store_n(&thread->task->has_ended, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread->stack[0]->task->has_ended, true, __ATOMIC_RELAXED);
 	thread->depth = 0;
 	while (thread->shards)
 		leave(thread, thread->shards);
@@ -194,9 +194,12 @@ static bool end_unwatched(pid_t thread_id)
 {
 	uint32_t before = thread_table.ended_count;
 
-	for (struct thread *thread = thread_table.first; thread; thread = thread->next)
-		if (thread->is_unwatched && (thread->task->thread_id == thread_id || is_gone(thread->task->thread_id)))
+	for (struct thread *thread = thread_table.first; thread; thread = thread->next) {
+		pid_t its_id = thread->is_unwatched ? thread->stack[0]->task->thread_id : 0;
+
+		if (thread->is_unwatched && (its_id == thread_id || is_gone(its_id)))
 			end(thread);
+	}
 	return thread_table.ended_count != before;
 }
 
@@ -277,7 +280,6 @@ static struct thread *attach(void)
 	shard = task ? thread_shard_in(thread, task) : NULL;
 	if (shard) {
 		thread->stack[0] = shard;
-		thread->task = task;
 		thread->task_id = task->id;
 		thread->is_unwatched = !has_exit_key();
 	}

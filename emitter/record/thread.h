@@ -33,8 +33,7 @@ struct thread {
 	struct shard *shards;        /* of the tasks that it is or was in */
 	struct shard *stack[LIMIT_TASK_DEPTH + 1];   /* the shards of the tasks it has entered, its own task's first */
 	uint32_t depth;
-	struct task *task;           /* its own; may be another one's when the thread has ended */
-	int task_id;                 /* the id of its own task, also when it has ended */
+	int task_id;                 /* of its own task, also when the thread has ended */
 	bool is_free, has_ended;     /* locked */
 	bool is_unwatched;           /* nobody tells when it ends; locked */
 	/* The handlers it is in, and the epoch in which it entered; read by the thread that detaches a handler. */

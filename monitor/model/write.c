@@ -129,8 +129,7 @@ static void write_figures(const struct writer *writer, const struct model *model
 
 static void write_holders(const struct writer *writer, const struct model *model)
 {
-	enum { ROWS = 64 };          /* one message has room for so many */
-	struct number numbers[ROWS * HOLDER_NUMBERS];
+	struct number numbers[HOLDER_ROWS * HOLDER_NUMBERS];
 	uint32_t part = 0, count = 0;
 
 	for (uint32_t i = 0; model->samples && (i == 0 || i < model->sample_count); i++) {
@@ -145,7 +144,7 @@ static void write_holders(const struct writer *writer, const struct model *model
 			numbers[count++] = number_of(model_round(holder->drawn.count));
 			numbers[count++] = number_of(model_round(sqrt(holder->drawn.variance)));
 		}
-		if (i + 1 < model->sample_count && count < ROWS * HOLDER_NUMBERS)
+		if (i + 1 < model->sample_count && count < HOLDER_ROWS * HOLDER_NUMBERS)
 			continue;
 		message.holders = (struct message_holders){ model->snapshot.tick, part++, model->mean_bytes,
 							    { numbers, count } };
