@@ -246,6 +246,23 @@ static void close_restores_and_may_be_repeated(void **state)
 	}
 }
 
+/* Some terminals scroll each time. */
+static void alternate_screen_is_entered_and_left_once(void **state)
+{
+	const char *at;
+	int count = 0;
+
+	(void)state;
+	opened(COLOR_AUTO);
+	draw_all_roles();
+	canvas_curses_flush();
+	canvas_curses_close();
+	look();
+	for (at = seen; (at = strstr(at, "\x1b[?1049")) != NULL; at++)
+		count++;
+	assert_int_equal(count, 2);
+}
+
 static void close_from_signal_restores_too(void **state)
 {
 	struct termios before = line();
@@ -643,6 +660,7 @@ int main(void)
 		TEST(output_that_is_no_terminal_is_refused),
 		TEST(second_open_is_busy),
 		TEST(close_restores_and_may_be_repeated),
+		TEST(alternate_screen_is_entered_and_left_once),
 		TEST(close_from_signal_restores_too),
 		TEST(closed_terminal_does_nothing),
 		TEST(only_changed_cells_travel),

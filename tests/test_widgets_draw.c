@@ -612,6 +612,8 @@ static struct heatmap latency_heatmap(void)
 		.row_count = HEAT_ROWS,
 		.column_count = HEAT_COLUMNS,
 		.row_labels = labels,
+		.keep_low = 2,
+		.keep_high = 4,
 		.marks = marks,
 		.mark_count = COUNT(marks),
 	};
@@ -630,14 +632,22 @@ static void heatmap_shades_shares_over_time(void **state)
 	check_golden("widgets_heatmap_ascii");
 }
 
-static void rows_that_do_not_fit_become_one(void **state)
+/* Values far from those that are kept do not take rows away from them. */
+static void rows_that_do_not_fit_are_added_up_at_both_ends(void **state)
 {
 	struct heatmap heatmap = latency_heatmap();
 
 	(void)state;
-	start(60, 5, GLYPHS_BLOCKS);
+	start(60, 6, GLYPHS_BLOCKS);
 	heatmap_draw(&heatmap, &canvas);
 	check_golden("widgets_heatmap_low");
+	start(60, 6, GLYPHS_ASCII);
+	heatmap_draw(&heatmap, &canvas);
+	check_golden("widgets_heatmap_low_ascii");
+	heatmap.keep_low = 0;
+	start(60, 4, GLYPHS_BLOCKS);
+	heatmap_draw(&heatmap, &canvas);
+	check_golden("widgets_heatmap_lower");
 }
 
 static void shade_and_heat_grow_together(void **state)
@@ -1263,7 +1273,7 @@ int main(void)
 		cmocka_unit_test(histogram_without_bounds_or_buckets_has_no_values),
 		cmocka_unit_test(histogram_takes_any_size),
 		cmocka_unit_test(heatmap_shades_shares_over_time),
-		cmocka_unit_test(rows_that_do_not_fit_become_one),
+		cmocka_unit_test(rows_that_do_not_fit_are_added_up_at_both_ends),
 		cmocka_unit_test(shade_and_heat_grow_together),
 		cmocka_unit_test(heatmap_takes_any_size),
 		cmocka_unit_test(rule_carries_both_texts),

@@ -276,6 +276,25 @@ static void modes_set(void)
 	set_escdelay(ESCAPE_DELAY_MS);
 }
 
+/* Until it has left the screen once, curses 6.4 sends each piece of a frame in a write of its own. So it leaves and
+ * enters, but into /dev/null: the terminal itself enters its alternate screen once, for some scroll at each time. */
+static void frames_whole(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	if (null >= 0 && kept >= 0 && dup2(null, STDOUT_FILENO) >= 0) {
+		endwin();
+		refresh();
+		dup2(kept, STDOUT_FILENO);
+		/* What curses sent for that, the terminal has not seen. */
+		clearok(curscr, TRUE);
+	}
+	if (null >= 0)
+		close(null);
+	if (kept >= 0)
+		close(kept);
+}
+
 int canvas_curses_open(const struct canvas_curses_options *options)
 {
 	int err;
@@ -298,11 +317,10 @@ int canvas_curses_open(const struct canvas_curses_options *options)
 	if (err)
 		goto close_screen;
 	leave_prepare();
-	/* Until it has left the screen once, curses 6.4 sends each piece of a frame in a write of its own. */
-	endwin();
-	refresh();
 	terminal.active = 1;
+	/* This also sends what newterm() has left to be sent. */
 	modes_set();
+	frames_whole();
 	terminal.mode = color_mode_choose(options->color);
 	pairs_init(options->light_background);
 	canvas_curses_cursor(-1, -1);

@@ -29,6 +29,22 @@ static struct heat_range heat_range(const struct heat *heat, int64_t first, int6
 	return range;
 }
 
+/* The row of that share of all values, from the lowest up. */
+static int heat_quantile(const struct heat *heat, int64_t first, int64_t last, double share)
+{
+	uint64_t counts[MODEL_HEAT_ROWS] = { 0 }, total = 0, below = 0;
+	int row = 0;
+
+	for (int64_t second = first; second <= last; second++)
+		for (int i = 0; i < MODEL_HEAT_ROWS; i++)
+			counts[i] += heat->counts[second % MODEL_WINDOW_S_MAX][i];
+	for (int i = 0; i < MODEL_HEAT_ROWS; i++)
+		total += counts[i];
+	while (row < MODEL_HEAT_ROWS - 1 && (double)(below += counts[row]) < share * (double)total)
+		row++;
+	return row;
+}
+
 /* Adds some rows on either side while there is room, so that the picture does not jump with every slow call. */
 static void heat_widen(struct heat_range *range, int rows)
 {
@@ -75,7 +91,7 @@ void latency_draw_heat(const struct model *model, const struct model_site *site,
 	char texts[MODEL_HEAT_ROWS][UNITS_BYTES], clocks[MODEL_WINDOW_S_MAX / HEAT_LABEL_S + 2][UNITS_BYTES + 4];
 	const char *labels[MODEL_HEAT_ROWS];
 	struct axis_mark marks[MODEL_WINDOW_S_MAX / HEAT_LABEL_S + 2];
-	int64_t last = model_second(model), newest, first;
+	int64_t last = model_second(model), newest, oldest, first;
 	struct heat_range range;
 	int mark_count = 0;
 
@@ -86,7 +102,8 @@ void latency_draw_heat(const struct model *model, const struct model_site *site,
 	}
 	newest = site->heat->last_second;
 	first = last - MODEL_WINDOW_S_MAX + 1;
-	range = heat_range(site->heat, newest - MODEL_WINDOW_S_MAX + 1 > 0 ? newest - MODEL_WINDOW_S_MAX + 1 : 0, newest);
+	oldest = newest - MODEL_WINDOW_S_MAX + 1 > 0 ? newest - MODEL_WINDOW_S_MAX + 1 : 0;
+	range = heat_range(site->heat, oldest, newest);
 	if (range.low > range.high) {
 		text_wrap(canvas, 1, 0, STYLE(ROLE_DIM), "Nothing happened in the last 5 minutes.");
 		return;
@@ -112,6 +129,9 @@ void latency_draw_heat(const struct model *model, const struct model_site *site,
 		.row_count = range.high - range.low + 1,
 		.column_count = MODEL_WINDOW_S_MAX,
 		.row_labels = labels,
+		/* One call that is far slower than the others does not flatten the picture. */
+		.keep_low = heat_quantile(site->heat, oldest, newest, 0.5) - range.low,
+		.keep_high = heat_quantile(site->heat, oldest, newest, 0.99) - range.low,
 		.marks = marks,
 		.mark_count = mark_count,
 	}, canvas);
