@@ -1041,6 +1041,22 @@ static void frames_that_were_not_told_are_counted(void **state)
 	check_shows_not(&panel_frames, looping, 80, 20, "not sent");
 }
 
+/* Frames of 10 µs under a budget of 16.7 ms would be a line at the bottom. */
+static void frames_far_below_their_budget_have_a_logarithmic_axis(void **state)
+{
+	struct model *model = model_copy(looping);
+
+	(void)state;
+	check_shows_not(&panel_frames, model, 80, 30, "log axis");
+	for (uint64_t i = 0; i < MODEL_FRAMES; i++)
+		tell_frame(model, LOOP, model_time_ns(model) + i, 10000 + i * 10);
+	check_shows(&panel_frames, model, 80, 30, "budget 16.7 ms ─ log axis");
+	check_shows(&panel_frames, model, 80, 30, "\n 10.0 µs ▁");
+	tell_frame(model, LOOP, model_time_ns(model) + MODEL_FRAMES, 5000000);
+	check_shows_not(&panel_frames, model, 80, 30, "log axis");
+	model_free(model);
+}
+
 static void a_frame_opens_its_span_in_latency(void **state)
 {
 	(void)state;
@@ -1246,6 +1262,24 @@ static void order_holds_while_the_cursor_is_in_the_list(void **state)
 	assert_null(strstr(text, "▼ held"));
 	free(text);
 	model_free(model);
+}
+
+static void list_begins_at_its_first_row_when_it_is_left(void **state)
+{
+	char first[21];
+
+	(void)state;
+	free(picture(&panel_latency, busy, 80, 6, GLYPHS_BLOCKS));
+	press(&panel_latency, busy, KEYCODE_DOWN);
+	snprintf(first, sizeof first, "%.20s", cursor_row(&panel_latency, busy));
+	press(&panel_latency, busy, 'G');
+	free(picture(&panel_latency, busy, 80, 6, GLYPHS_BLOCKS));
+	assert_true(view.top > 0);
+	press(&panel_latency, busy, KEYCODE_ESCAPE);
+	free(picture(&panel_latency, busy, 80, 6, GLYPHS_BLOCKS));
+	assert_int_equal(view.top, 0);
+	press(&panel_latency, busy, KEYCODE_DOWN);
+	assert_memory_equal(cursor_row(&panel_latency, busy), first, strlen(first));
 }
 
 static void gone_rows_stay_until_let_go(void **state)
@@ -1741,6 +1775,7 @@ int main(void)
 		TEST(estimates_have_a_tilde), TEST(percentiles_of_a_task_are_a_dash_once_its_histogram_is_old),
 		TEST(books_that_do_not_balance_say_by_how_much),
 		TEST(frames_have_their_span_before_one_is_told), TEST(budgets_that_break_are_marked_while_the_window_lasts),
+		TEST(frames_far_below_their_budget_have_a_logarithmic_axis),
 		TEST(frames_that_were_not_told_are_counted), TEST(a_frame_opens_its_span_in_latency),
 		TEST(the_chosen_frame_is_the_one_below), TEST(the_overview_has_frames_where_there_is_room),
 		TEST(averages_are_of_what_lives), TEST(types_tell_how_long_they_live),
@@ -1748,7 +1783,7 @@ int main(void)
 		TEST(folded_lines_say_how_many_more),
 		TEST(cursor_enters_with_the_first_key_and_stays_on_its_item),
 		TEST(order_holds_while_the_cursor_is_in_the_list),
-		TEST(gone_rows_stay_until_let_go), TEST(sorting_goes_round_the_columns),
+		TEST(list_begins_at_its_first_row_when_it_is_left), TEST(gone_rows_stay_until_let_go), TEST(sorting_goes_round_the_columns),
 		TEST(filters_take_parts_negations_and_expressions),
 		TEST(x_asks_for_the_next_level), TEST(x_on_a_site_asks_for_that_site_alone),
 		TEST(without_control_nothing_is_asked), TEST(a_class_that_is_off_shows_what_it_cost),

@@ -349,6 +349,22 @@ static void chart_says_what_its_limit_is_where_there_is_a_row(void **state)
 	check_golden("widgets_chart_limit");
 }
 
+/* 10 µs, 100 µs and 1 ms are as far from each other as 1 ms is from the limit of 10 ms. */
+static void chart_with_a_logarithmic_axis_begins_at_its_lowest_value(void **state)
+{
+	static const double values[] = { 10e3, 100e3, 1e6, 1e3 };
+	struct chart chart = { .points = { values, NULL, COUNT(values) }, .unit = UNIT_NS, .low = 10e3, .limit = 10e6 };
+
+	(void)state;
+	start(29, 6, GLYPHS_ASCII);
+	chart_draw(&chart, &canvas);
+	check_shows(" 10.0 ms --------------------\n\n         "
+		    "          #####\n         "
+		    "          #####\n         "
+		    "     ##########\n"
+		    " 10.0 us _____##########_____\n");
+}
+
 static void draw_chart(void)
 {
 	static const double limits[] = { 1, 100e6, 340e6 * 1.1, 1e300, INFINITY, NAN, -1 };
@@ -1260,6 +1276,7 @@ int main(void)
 		cmocka_unit_test(chart_columns_break_the_line_of_a_limit_exactly_when_past_it),
 		cmocka_unit_test(chart_shows_a_limit_above_all_points_too),
 		cmocka_unit_test(chart_says_what_its_limit_is_where_there_is_a_row),
+		cmocka_unit_test(chart_with_a_logarithmic_axis_begins_at_its_lowest_value),
 		cmocka_unit_test(chart_takes_any_size),
 		cmocka_unit_test(time_axis_steps_as_people_count),
 		cmocka_unit_test(first_label_keeps_its_place),

@@ -123,7 +123,7 @@ void axis_time(struct axis *axis, double seconds)
 	}
 }
 
-struct canvas axis_values(const struct canvas *canvas, int rows, enum unit unit, double max)
+struct canvas axis_values(const struct canvas *canvas, int rows, enum unit unit, double low, double max)
 {
 	int width = units_width(unit) > VALUE_CELLS ? units_width(unit) : VALUE_CELLS;
 	char text[UNITS_BYTES];
@@ -131,8 +131,10 @@ struct canvas axis_values(const struct canvas *canvas, int rows, enum unit unit,
 	/* A narrow plot says more when it has the columns that labels would take. */
 	if (canvas->width_cells < 3 * width)
 		return canvas_part(canvas, 0, 0, canvas->width_cells, rows);
-	if (rows > 1 || !(max > 0))
-		canvas_text_right(canvas, width, rows - 1, STYLE(ROLE_DIM), "0");
+	if (rows > 1 || !(max > 0)) {
+		units_value(text, unit, low);
+		canvas_text_right(canvas, width, rows - 1, STYLE(ROLE_DIM), low > 0 ? text : "0");
+	}
 	if (max > 0) {
 		units_value(text, unit, max);
 		canvas_text_right(canvas, width, 0, STYLE(ROLE_DIM), text);

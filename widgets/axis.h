@@ -36,7 +36,7 @@ void axis_marks(struct axis *axis, const struct axis_mark *marks, int mark_count
 /* Draws "-5m … -1m … now" below a plot that covers seconds. */
 void axis_time(struct axis *axis, double seconds);
 
-/* Draws the labels max at the top and 0 at the bottom of the first `rows` rows. Returns the part to
+/* Draws the labels max at the top and low at the bottom of the first `rows` rows. Returns the part to
  * their right for the plot, or all of canvas when it is too narrow for labels. */
-struct canvas axis_values(const struct canvas *canvas, int rows, enum unit unit, double max);
+struct canvas axis_values(const struct canvas *canvas, int rows, enum unit unit, double low, double max);
 #endif

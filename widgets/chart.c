@@ -2,12 +2,20 @@
 
 #include <math.h>
 
+/* How many eighths of a cell a value fills in a plot with max at its top. */
+static int eighths_of(const struct chart *chart, double value, double max, int rows)
+{
+	if (chart->low > 0 && value > 0)
+		return points_eighths(log(value / chart->low), log(max / chart->low), rows);
+	return points_eighths(value, max, rows);
+}
+
 /* The row of the limit in the plot, counted from the bottom, or -1 when there is none to show. */
 static int limit_row(const struct chart *chart, int rows, double max)
 {
 	if (!(chart->limit > 0) || chart->limit > max)
 		return -1;
-	return (points_eighths(chart->limit, max, rows) - 1) / 8;
+	return (eighths_of(chart, chart->limit, max, rows) - 1) / 8;
 }
 
 /* In the row of the limit a column fills the whole cell when its value is above the limit, and
@@ -28,7 +36,7 @@ static void draw_column(const struct chart *chart, const struct canvas *plot, in
 
 	if (isnan(point.value) && !point.lost)
 		return;
-	eighths = points_eighths(point.value, max, plot->height_cells);
+	eighths = eighths_of(chart, point.value, max, plot->height_cells);
 	if (limit > 0 || is_past)
 		eighths = eighths_at_limit(eighths, limit, is_past);
 	for (int y = plot->height_cells - 1; y >= 0 && eighths > 0; y--, eighths -= 8) {
@@ -57,7 +65,7 @@ void chart_draw(const struct chart *chart, const struct canvas *canvas)
 	bool times = chart->point_s > 0 && canvas->height_cells >= CHART_TIME_ROWS;
 	int rows = canvas->height_cells - times, limit;
 	double max = chart->max > 0 ? chart->max : fmax(points_max(&chart->points), chart->limit);
-	struct canvas plot = axis_values(canvas, rows, chart->unit, max);
+	struct canvas plot = axis_values(canvas, rows, chart->unit, chart->low, max);
 
 	limit = limit_row(chart, rows, max);
 	if (limit >= 0)

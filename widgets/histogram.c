@@ -124,10 +124,10 @@ void histogram_draw(const struct histogram *histogram, const struct canvas *canv
 {
 	bool labels = canvas->height_cells >= HISTOGRAM_AXIS_ROWS;
 	int rows = canvas->height_cells - labels;
-	struct canvas plot = axis_values(canvas, rows, UNIT_NONE, 0);
+	struct canvas plot = axis_values(canvas, rows, UNIT_NONE, 0, 0);
 	double most = columns_most(histogram->counts, histogram->bucket_count, plot.width_cells);
 
-	axis_values(canvas, rows, UNIT_NONE, ceil(most));
+	axis_values(canvas, rows, UNIT_NONE, 0, ceil(most));
 	draw_bars(histogram, &plot, most);
 	if (histogram->shape)
 		draw_shape(histogram, &plot, most);

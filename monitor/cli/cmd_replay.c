@@ -40,9 +40,9 @@ static int run(const struct options *options)
 	struct problem problem = { 0 };
 	int code = address_parse(options->target, &address, &problem);
 
-	/* --wait waits for a file that is still to be written. A process is no recording, whether it exists or not. */
-	if (code != EXIT_DONE && !address.pid)
-		code = address_wait(options->target, options->wait_s, &address, &problem);
+	/* The screen waits for a file that is still to be written. A process is no recording, whether it exists or not. */
+	if (options->wait_s >= 0 && !address.pid && address_may_come(code))
+		return subcommand_screen.run(options);
 	/* Standard input is not refused, because a recording may come through it. */
 	if (address.pid || (code == EXIT_DONE && !address.kind->read_at && !address.kind->ends)) {
 		problem_set(&problem, EXIT_USAGE, "%s: is not a recording", address.text);

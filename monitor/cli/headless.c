@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "monitor/cli/output.h"
-#include "monitor/session/clock.h"
 #include "widgets/text.h"
 
 void headless_over(struct headless *headless, int code)
@@ -100,38 +99,22 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 		headless_over(headless, EXIT_DONE);
 }
 
-/* Called one second after the start at an address that waits for a program, to say so; else --timeout seconds after it.
- * A socket that accepts connections need not belong to libtelem: without a greeting by now, the subcommand ends. */
-static void on_no_answer(evutil_socket_t fd, short what, void *arg)
+/* Called one second after the start, to say that an address waits for a program. */
+static void on_no_program(evutil_socket_t fd, short what, void *arg)
 {
 	struct headless *headless = arg;
-	struct target *target = &headless->target;
 
 	(void)fd, (void)what;
-	if (target->session.has_greeted)
-		return;
-	if (target->address.kind->waits)
+	if (!headless->target.session.has_greeted)
 		headless_note("%s: waiting for a program", headless->options->target);
-	if (!target->is_open || target->address.kind->waits || target->address.kind->ends)
-		return;
-	session_end(&target->session, EXIT_CONNECTION);
-	target->problem = target->session.problem;
-	if (target->session.parser.first_count == 0) {
-		problem_set(&target->problem, EXIT_CONNECTION, "%s: no answer within %d s", target->address.text,
-			    headless->options->timeout_s);
-		problem_todo(&target->problem, "A program listens there, but sends nothing. Is it stopped, or is it "
-					       "one without libtelem?");
-	}
-	headless_fail(headless, &target->problem);
 }
 
-/* Requests that are not answered have an end also when the program sends nothing any more. */
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
 	struct headless *headless = arg;
 
 	(void)fd, (void)what;
-	controls_clock(&headless->target.controls, clock_mono_ns());
+	target_clock(&headless->target);
 }
 
 static void walk_recording(struct headless *headless)
@@ -159,10 +142,12 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	struct headless headless = { .options = options, .callbacks = callbacks, .state = state };
 	struct address address;
 	struct problem problem = { 0 };
-	struct event *interrupt, *terminate, *timer, *no_answer, *beat;
+	struct event *interrupt, *terminate, *timer, *no_program, *beat;
 	struct target_config config = options_target(options);
 	struct timeval length = { (time_t)(options->for_ns / 1000000000u), (suseconds_t)(options->for_ns / 1000 % 1000000) };
 
+	if (options->wait_s >= 0 && address_may_come(address_parse(options->target, &address, &problem)))
+		headless_note("waiting for %s", options->target);
 	if (address_wait(options->target, options->wait_s, &address, &problem) != EXIT_DONE)
 		return problem_print(&problem);
 	if (address.note[0])
@@ -173,11 +158,12 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	interrupt = evsignal_new(headless.base, SIGINT, on_signal, &headless);
 	terminate = evsignal_new(headless.base, SIGTERM, on_signal, &headless);
 	timer = evtimer_new(headless.base, on_timeout, &headless);
-	no_answer = evtimer_new(headless.base, on_no_answer, &headless);
+	no_program = evtimer_new(headless.base, on_no_program, &headless);
 	beat = event_new(headless.base, -1, EV_PERSIST, on_beat, &headless);
 	evsignal_add(interrupt, NULL);
 	evsignal_add(terminate, NULL);
-	event_add(no_answer, &(struct timeval){ address.kind->waits ? 1 : options->timeout_s, 0 });
+	if (address.kind->waits)
+		event_add(no_program, &(struct timeval){ 1, 0 });
 	if (options->for_ns)
 		evtimer_add(timer, &length);
 	if (target_open(&headless.target, headless.base, &config, &address, on_change, &headless) != EXIT_DONE) {
@@ -188,7 +174,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 		if (target_is_recording(&headless.target)) {
 			walk_recording(&headless);
 		} else if (!headless.is_over) {
-			event_add(beat, &(struct timeval){ 1, 0 });
+			event_add(beat, &(struct timeval){ TARGET_CLOCK_MS / 1000, TARGET_CLOCK_MS % 1000 * 1000 });
 			event_base_dispatch(headless.base);
 		}
 		if (callbacks->end)
@@ -198,7 +184,7 @@ int headless_run(const struct options *options, const struct headless_callbacks 
 	event_free(interrupt);
 	event_free(terminate);
 	event_free(timer);
-	event_free(no_answer);
+	event_free(no_program);
 	event_free(beat);
 	event_base_free(headless.base);
 	/* What could not be written is said once. */

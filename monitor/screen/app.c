@@ -12,31 +12,33 @@
 
 #include "monitor/screen/held_view.h"
 #include "monitor/screen/keys.h"
+#include "monitor/screen/panels/panel_common.h"
 #include "monitor/screen/picker.h"
 #include "monitor/screen/screen.h"
 #include "monitor/session/clock.h"
 #include "monitor/session/target.h"
 #include "widgets/canvas_curses.h"
 #include "widgets/key.h"
+#include "widgets/text.h"
 
 /* The time from one frame to the next, at least. */
 #define FRAME_MS 33
 /* Keys in a row before signals and data have their turn. */
 #define KEYS_A_TURN 64
 /* How often ages, retries and the clock move on when no data comes. */
-#define BEAT_MS 1000
+#define BEAT_MS TARGET_CLOCK_MS
 
 struct app {
 	const struct options *options;
 	struct event_base *base;
-	struct event *keys, *frame, *beat, *signals[6];
+	struct event *keys, *frame, *beat, *look, *signals[6];
 	int signal_count;
 	struct target target;
 	struct screen screen;
 	struct picker picker;
-	bool has_target, is_picking, is_frame_due, has_terminal, has_recorded;
+	bool has_target, is_picking, is_waiting, is_frame_due, has_terminal, has_recorded;
 	uint64_t told_stream;        /* of the program whose mistake in its settings was told */
-	uint64_t drawn_ns, played_ns;
+	uint64_t drawn_ns, played_ns, waiting_ns;   /* of the clock: the latest frame, the latest step, since when we wait */
 	int code;
 	struct problem problem;      /* printed when the terminal is as it was */
 };
@@ -54,13 +56,33 @@ static void leave(struct app *app, int code)
 
 /* ---- drawing ---- */
 
+static double waited_s(const struct app *app)
+{
+	return (double)(clock_mono_ns() - app->waiting_ns) / 1e9;
+}
+
+static void draw_waiting(const struct app *app, const struct canvas *canvas)
+{
+	char line[400], text[sizeof line * UTF8_BYTES];
+
+	snprintf(line, sizeof line, "Waiting for %s to start (%.0f s)", app->options->target, waited_s(app));
+	text_clean(text, sizeof text, line, strlen(line), canvas_glyphs(canvas));
+	canvas_clear(canvas);
+	canvas_text(canvas, 0, 0, STYLE(ROLE_TITLE, ATTR_BOLD), "telemtop");
+	text_wrap(canvas, 0, 2, STYLE(ROLE_TEXT), text);
+	canvas_text(canvas, 0, canvas->height_cells - 1, STYLE(ROLE_DIM), "q quit");
+}
+
 static void draw(struct app *app)
 {
 	struct canvas canvas = canvas_curses_canvas();
 
 	app->is_frame_due = false;
 	app->drawn_ns = clock_mono_ns();
-	if (app->is_picking) {
+	if (app->is_waiting) {
+		draw_waiting(app, &canvas);
+		canvas_curses_cursor(-1, -1);
+	} else if (app->is_picking) {
 		picker_draw(&app->picker, &canvas);
 		canvas_curses_cursor(0, app->picker.cursor_y);
 	} else {
@@ -187,6 +209,31 @@ static void close_target(struct app *app)
 	target_close(&app->target);
 }
 
+/* Looks for the target that is waited for. */
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	static const struct timeval pause = { 0, ADDRESS_LOOK_MS * 1000 };
+	struct app *app = arg;
+	struct address address;
+	int code = address_parse(app->options->target, &address, &app->problem), wait_s = app->options->wait_s;
+
+	(void)fd, (void)what;
+	if (address_may_come(code) && (wait_s == 0 || waited_s(app) < wait_s)) {
+		app->problem.code = EXIT_DONE;
+		evtimer_add(app->look, &pause);
+		return;
+	}
+	app->is_waiting = false;
+	if (code == EXIT_DONE) {
+		app->problem.code = EXIT_DONE;
+		code = open_target(app, &address);
+	}
+	if (code == EXIT_DONE)
+		draw_soon(app);
+	else
+		leave(app, code);
+}
+
 /* After the program has ended: looks whether one of the same name runs again. */
 static void look_for_return(struct app *app)
 {
@@ -240,6 +287,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (app->has_target) {
+		target_clock(&app->target);
 		play(app);
 		look_for_return(app);
 		held_view_ask(&app->screen);
@@ -287,6 +335,9 @@ static void on_keys(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < KEYS_A_TURN && (key = canvas_curses_key()) != KEYCODE_NONE; i++) {
 		if (key == KEYCODE_RESIZE) {
 			canvas_curses_resize();
+		} else if (app->is_waiting) {
+			if (key == 'q' || key == KEYCODE_CTRL('C') || key == KEYCODE_F0 + 10 || key == KEYCODE_HANGUP)
+				leave(app, EXIT_DONE);
 		} else if (app->is_picking) {
 			pick_key(app, key);
 		} else {
@@ -390,16 +441,27 @@ static void close_all(struct app *app)
 		event_free(app->frame);
 	if (app->beat)
 		event_free(app->beat);
+	if (app->look)
+		event_free(app->look);
 	event_base_free(app->base);
 }
 
-/* The target that was given, or the only one there is; when there are several, the picker asks. */
+/* The target that was given, which may have to be waited for, or the only one there is; when there are several, the picker
+ * asks. */
 static int find_target(struct app *app, struct address *address)
 {
 	char pid[16];
 
-	if (app->options->target)
-		return address_wait(app->options->target, app->options->wait_s, address, &app->problem);
+	if (app->options->target) {
+		int code = address_parse(app->options->target, address, &app->problem);
+
+		if (app->options->wait_s < 0 || !address_may_come(code))
+			return code;
+		app->problem.code = EXIT_DONE;
+		app->is_waiting = true;
+		app->waiting_ns = clock_mono_ns();
+		return EXIT_DONE;
+	}
 	picker_scan(&app->picker);
 	if (app->picker.count == 0) {
 		char directory[256];
@@ -433,10 +495,14 @@ int app_run(const struct options *options)
 		catch_signals(&app);
 		app.frame = evtimer_new(app.base, on_frame, &app);
 		app.beat = evtimer_new(app.base, on_beat, &app);
-		if (open_terminal(&app) == EXIT_DONE && (app.is_picking || open_target(&app, &address) == EXIT_DONE)) {
+		app.look = evtimer_new(app.base, on_look, &app);
+		if (open_terminal(&app) == EXIT_DONE &&
+		    (app.is_picking || app.is_waiting || open_target(&app, &address) == EXIT_DONE)) {
 			app.keys = event_new(app.base, canvas_curses_fd(), EV_READ | EV_PERSIST, on_keys, &app);
 			event_add(app.keys, NULL);
 			evtimer_add(app.beat, &soon);
+			if (app.is_waiting)
+				evtimer_add(app.look, &soon);
 			draw(&app);
 			if (!event_base_got_break(app.base))
 				event_base_dispatch(app.base);

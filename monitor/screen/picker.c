@@ -3,41 +3,37 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "monitor/screen/panels/panel_list.h"
+#include "widgets/cells.h"
 #include "widgets/key.h"
 #include "widgets/table.h"
 #include "widgets/text.h"
 #include "widgets/units.h"
 
+static void choose_rows(struct picker *picker)
+{
+	struct filter filter;
+
+	filter_init(&filter, picker->filter);
+	picker->row_count = 0;
+	for (int i = 0; i < picker->count; i++)
+		if (filter_match(&filter, picker->found[i].program))
+			picker->rows[picker->row_count++] = i;
+	filter_fini(&filter);
+	picker->cursor = cells_max(cells_min(picker->cursor, picker->row_count - 1), 0);
+}
+
 void picker_scan(struct picker *picker)
 {
 	picker->count = discovery_list(picker->found, PICKER_MAX, false);
 	picker->chosen = -1;
-	if (picker->cursor >= picker->count)
-		picker->cursor = picker->count ? picker->count - 1 : 0;
-}
-
-/* Returns the program in this row of the filtered list; -1 when the list is shorter. */
-static int shown(const struct picker *picker, int row)
-{
-	for (int i = 0; i < picker->count; i++)
-		if (strstr(picker->found[i].program, picker->filter) && row-- == 0)
-			return i;
-	return -1;
-}
-
-static int shown_count(const struct picker *picker)
-{
-	int count = 0;
-
-	while (shown(picker, count) >= 0)
-		count++;
-	return count;
+	choose_rows(picker);
 }
 
 static void cell(void *arg, int row, int column, char *out, size_t out_bytes, struct style *style)
 {
 	const struct picker *picker = arg;
-	const struct found *found = &picker->found[shown(picker, row)];
+	const struct found *found = &picker->found[picker->rows[row]];
 	char uptime[UNITS_BYTES];
 
 	(void)style;
@@ -55,6 +51,19 @@ static void cell(void *arg, int row, int column, char *out, size_t out_bytes, st
 	}
 }
 
+static void draw_last(const struct picker *picker, const struct canvas *canvas, int y)
+{
+	static const char keys[] = "1-9 or Enter open   / filter   q quit";
+
+	if (picker->is_filtering)
+		lineedit_draw(&picker->edit, canvas, 0, y, "filter: ");
+	else if (picker->filter[0])
+		canvas_printf(canvas, 0, y, STYLE(ROLE_DIM), "filter %s: %d of %d, Esc clears it   %s", picker->filter,
+			      picker->row_count, picker->count, keys);
+	else
+		canvas_text(canvas, 0, y, STYLE(ROLE_DIM), keys);
+}
+
 void picker_draw(struct picker *picker, const struct canvas *canvas)
 {
 	static const struct table_column columns[] = {
@@ -65,41 +74,46 @@ void picker_draw(struct picker *picker, const struct canvas *canvas)
 		{ .title = "uptime", .width_cells = 8, .right = true, .drop = 2 },
 		{ .title = "socket", .width_cells = 14, .drop = 1 },
 	};
-	struct table table = { .columns = columns, .column_count = 6, .row_count = shown_count(picker), .top = picker->top,
+	struct table table = { .columns = columns, .column_count = 6, .row_count = picker->row_count, .top = picker->top,
 			       .cursor = picker->cursor, .sort_column = -1, .cell = cell, .arg = picker };
 	struct canvas part = canvas_part(canvas, 0, 1, canvas->width_cells, canvas->height_cells - 2);
 	struct table_drawn drawn;
 
 	canvas_clear(canvas);
 	canvas_printf(canvas, 0, 0, STYLE(ROLE_TITLE, ATTR_BOLD), "telemtop: %d monitored programs", picker->count);
-	canvas_text_right(canvas, canvas->width_cells, 0, STYLE(ROLE_DIM), "/ filter  ^R rescan");
+	canvas_text_right(canvas, canvas->width_cells, 0, STYLE(ROLE_DIM), "^R rescan");
 	drawn = table_draw(&table, &part);
 	picker->top = drawn.top;
 	picker->cursor_y = part.y + drawn.cursor_y;
-	if (picker->is_filtering)
-		canvas_printf(canvas, 0, canvas->height_cells - 1, STYLE(ROLE_TEXT), "filter: %s", picker->filter);
-	else
-		canvas_text(canvas, 0, canvas->height_cells - 1, STYLE(ROLE_DIM), "1-9 or Enter open   q quit");
+	draw_last(picker, canvas, canvas->height_cells - 1);
+}
+
+static void choose(struct picker *picker, int row)
+{
+	if (row < picker->row_count)
+		picker->chosen = picker->rows[row];
 }
 
 static void filter_key(struct picker *picker, int key)
 {
-	size_t length = strlen(picker->filter);
-
-	if (key == KEYCODE_ENTER || key == KEYCODE_ESCAPE)
-		picker->is_filtering = false;
-	if (key == KEYCODE_ESCAPE)
+	switch (lineedit_key(&picker->edit, key)) {
+	case LINEEDIT_MORE:
+		break;
+	case LINEEDIT_CANCELLED:
 		picker->filter[0] = '\0';
-	else if (key == KEYCODE_BACKSPACE && length > 0)
-		picker->filter[length - 1] = '\0';
-	else if (key > ' ' && key < 0x7f && length + 1 < sizeof picker->filter)
-		picker->filter[length] = (char)key, picker->filter[length + 1] = '\0';
+		picker->is_filtering = false;
+		break;
+	case LINEEDIT_DONE:
+		picker->is_filtering = false;
+		break;
+	}
 	picker->cursor = 0;
+	choose_rows(picker);
 }
 
 void picker_key(struct picker *picker, int key)
 {
-	if (picker->is_filtering) {
+	if (picker->is_filtering && key != KEYCODE_CTRL('C') && key != KEYCODE_HANGUP) {
 		filter_key(picker, key);
 		return;
 	}
@@ -108,13 +122,18 @@ void picker_key(struct picker *picker, int key)
 		picker->cursor -= picker->cursor > 0;
 		break;
 	case KEYCODE_DOWN: case 'j':
-		picker->cursor += picker->cursor + 1 < shown_count(picker);
+		picker->cursor += picker->cursor + 1 < picker->row_count;
 		break;
 	case KEYCODE_ENTER:
-		picker->chosen = shown(picker, picker->cursor);
+		choose(picker, picker->cursor);
 		break;
 	case '/':
 		picker->is_filtering = true;
+		lineedit_init(&picker->edit, picker->filter, sizeof picker->filter);
+		break;
+	case KEYCODE_ESCAPE:
+		picker->filter[0] = '\0';
+		choose_rows(picker);
 		break;
 	case KEYCODE_CTRL('R'):
 		picker_scan(picker);
@@ -124,7 +143,7 @@ void picker_key(struct picker *picker, int key)
 		break;
 	default:
 		if (key >= '1' && key <= '9')
-			picker->chosen = shown(picker, key - '1');
+			choose(picker, key - '1');
 		break;
 	}
 }

@@ -4,13 +4,17 @@
 
 #include "monitor/source/discovery.h"
 #include "widgets/canvas.h"
+#include "widgets/lineedit.h"
 
 #define PICKER_MAX 256
 
 struct picker {
 	struct found found[PICKER_MAX];
-	int count, cursor, top;
-	char filter[32];             /* the text typed behind / */
+	int count;
+	int rows[PICKER_MAX], row_count;     /* indices into found[]: what the filter lets through */
+	int cursor, top;             /* rows */
+	char filter[64];             /* the text typed behind / */
+	struct lineedit edit;        /* of the filter */
 	bool is_filtering;
 	int chosen;                  /* into found[]; -1: none is chosen yet */
 	bool quit;

@@ -260,6 +260,16 @@ int session_restart(struct session *session, uint64_t offset)
 	return 0;
 }
 
+void session_silent(struct session *session, int timeout_s)
+{
+	if (session->has_greeted || session->is_foreign || session->parser.first_count > 0)
+		return;
+	problem_set(&session->problem, EXIT_CONNECTION, "%s: no answer within %d s", session->address, timeout_s);
+	problem_todo(&session->problem, "A program listens there, but sends nothing. Is it stopped, or is it one without "
+					"libtelem?");
+	session->is_foreign = true;
+}
+
 void session_end(struct session *session, int status)
 {
 	if (session->has_greeted || session->is_foreign)

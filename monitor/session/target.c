@@ -157,6 +157,19 @@ void target_close(struct target *target)
 	session_fini(&target->session);
 }
 
+void target_clock(struct target *target)
+{
+	const struct source_kind *kind = target->address.kind;
+	uint64_t now_ns = clock_mono_ns(), timeout_ns = (uint64_t)target->config.timeout_s * 1000000000u;
+
+	controls_clock(&target->controls, now_ns);
+	if (!target->is_open || target->session.has_greeted || kind->waits || kind->ends ||
+	    now_ns - target->opened_ns + TARGET_CLOCK_MS * 500000u < timeout_ns)
+		return;
+	session_silent(&target->session, target->config.timeout_s);
+	source_lost(&target->source, true);
+}
+
 /* ---- where the user looks ---- */
 
 bool target_is_recording(const struct target *target)

@@ -56,6 +56,11 @@ struct target {
 int target_open(struct target *target, struct event_base *base, const struct target_config *config,
 		const struct address *address, void (*on_change)(void *arg, bool tick), void *arg);
 void target_close(struct target *target);
+/* How often target_clock() is to be called. */
+#define TARGET_CLOCK_MS 1000
+/* Gives up what waits for an answer for too long: requests, and a first connection that is accepted but brings no greeting
+ * within the timeout. A socket that accepts connections need not belong to libtelem. */
+void target_clock(struct target *target);
 
 /* Returns whether the target is a recording, where no program is that could be asked for anything. */
 bool target_is_recording(const struct target *target);

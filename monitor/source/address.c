@@ -101,21 +101,23 @@ int address_parse(const char *text, struct address *out, struct problem *problem
 	return problem->code;
 }
 
+bool address_may_come(int code)
+{
+	/* EXIT_NOT_LINKED may change as well: a new process first runs its parent's program, and then takes a moment until
+	 * it calls telem_start(). */
+	return code == EXIT_NO_TARGET || code == EXIT_NOT_LINKED;
+}
+
 int address_wait(const char *text, int wait_s, struct address *out, struct problem *problem)
 {
-	enum { LOOKS_A_S = 20 };
-
-	for (int looks = 0;; looks++) {
+	for (long long waited_ms = 0;; waited_ms += ADDRESS_LOOK_MS) {
 		int code = address_parse(text, out, problem);
-		/* EXIT_NOT_LINKED may change as well: a new process first runs its parent's program, and then takes a
-		 * moment until it calls telem_start(). */
-		bool may_come = code == EXIT_NO_TARGET || code == EXIT_NOT_LINKED;
 
-		if (!may_come || wait_s < 0 || (wait_s > 0 && looks >= wait_s * LOOKS_A_S)) {
+		if (!address_may_come(code) || wait_s < 0 || (wait_s > 0 && waited_ms >= wait_s * 1000LL)) {
 			if (code == EXIT_DONE)
 				problem->code = EXIT_DONE;
 			return code;
 		}
-		usleep(1000000 / LOOKS_A_S);
+		usleep(ADDRESS_LOOK_MS * 1000);
 	}
 }

@@ -242,12 +242,34 @@ static void somebody_listens_and_says_nothing(void **state)
 {
 	const char *path = fixture_path(*state, "mute.sock");
 	int fd = serve_unix(path);
+	struct term *term;
 
 	assert_error(telemtop("once", "--timeout", "1", path), 6,
 		     "telemtop: %s: no answer within 1 s\n"
 		     "  A program listens there, but sends nothing. Is it stopped, or is it one without "
 		     "libtelem?\n", path);
+	term = screen_start(24, 160, "--timeout", "1", path);
+	assert_int_equal(term_wait_exit(term, MS), 6);
+	assert_terminal_restored(term);
+	assert_true(term_has(term, "no answer within 1 s"));
 	close(fd);
+}
+
+/* The connection stays open, as a web server's does that waits for a request. */
+static void somebody_says_something_else_and_stays(void **state)
+{
+	static const char http[] = "HTTP/1.1 200 OK\r\n\r\n";
+	const char *path = fixture_path(*state, "web.sock");
+	int listen_fd = serve_unix(path), fd;
+	struct term *term = screen_start(24, 160, "--timeout", "1", fmt("unix:%s", path));
+
+	fd = serve_accept(listen_fd);
+	assert_int_equal(write(fd, http, sizeof http - 1), sizeof http - 1);
+	assert_int_equal(term_wait_exit(term, MS), 6);
+	assert_terminal_restored(term);
+	assert_true(term_has(term, "not a telemetry stream (first bytes 48 54 54 50 2f 31 2e 31 \"HTTP/1.1\")"));
+	close(fd);
+	close(listen_fd);
 }
 
 static void other_protocol(void **state)
@@ -478,6 +500,7 @@ int main(void)
 		TEST(connection_refused),
 		TEST(something_else_listens),
 		TEST(somebody_listens_and_says_nothing),
+		TEST(somebody_says_something_else_and_stays),
 		TEST(other_protocol),
 		TEST(files_that_are_no_recordings),
 		TEST(only_a_recording_is_replayed),

@@ -111,6 +111,26 @@ static void picker_opens_a_program_by_its_number_or_by_enter(void **state)
 	screen_quit(term);
 }
 
+static void filter_of_the_picker_is_left_with_escape(void **state)
+{
+	struct proc *first = demo_start(*state), *second = demo_start(*state, .telem = "name=other");
+	struct term *term = screen_start(24, 80, "-d", "0.1");
+
+	term_wait_text(term, pid_of(first), MS);
+	term_keys(term, "/ O T H E R");
+	term_wait_gone(term, pid_of(first), MS);
+	assert_true(term_has(term, pid_of(second)));
+	term_keys(term, "x");
+	term_wait_gone(term, pid_of(second), MS);
+	term_keys(term, "enter");
+	term_wait_row_matches(term, 23, "^filter OTHERx: 0 of [0-9]+, Esc clears it", MS);
+	term_keys(term, "esc");
+	term_wait_text(term, pid_of(first), MS);
+	term_keys(term, "/ n o esc");
+	term_wait_text(term, pid_of(second), MS);
+	screen_quit(term);
+}
+
 static void picker_is_left_with_q(void **state)
 {
 	demo_start(*state);
@@ -491,6 +511,7 @@ int main(void)
 		TEST(first_second_tells_more_at_120x40),
 		TEST(all_that_is_on_a_wide_screen_is_there_at_200x50),
 		TEST(picker_opens_a_program_by_its_number_or_by_enter),
+		TEST(filter_of_the_picker_is_left_with_escape),
 		TEST(picker_is_left_with_q),
 		TEST(each_panel_opens_by_its_digit),
 		TEST(help_names_the_panels_keys_then_all),

@@ -161,10 +161,31 @@ static void waiting_telemtop_greets_a_program_that_starts_later(void **state)
 	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "--wait=20", "-d", "0.2", "-n", "3",
 							  name),
 					.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
+	struct said said;
 
 	demo_start(*state, .name = name, .args = fast);
 	assert_lines(said_of(lines, 10000), 0, 3);
-	assert_code(telemtop("lines", "--wait=1", fmt("%s-not", name)), 3);
+	said = telemtop("lines", "--wait=1", fmt("%s-not", name));
+	assert_code(said, 3);
+	assert_ptr_equal(strstr(said.err, fmt("telemtop: waiting for %s-not\n", name)), said.err);
+}
+
+static void waiting_screen_says_for_what_and_can_be_left(void **state)
+{
+	const char *name = fmt("e2e-%d", (int)getpid() % 100000);
+	struct term *term = screen_start(24, 80, "--wait", name);
+
+	term_wait_text(term, fmt("Waiting for %s to start (", name), MS);
+	screen_quit(term);
+	term = screen_start(24, 80, "--wait", name);
+	term_wait_text(term, fmt("Waiting for %s to start (1 s)", name), MS);
+	demo_start(*state, .name = name, .args = fast);
+	term_wait_row_matches(term, 0, "LIVE", MS);
+	screen_quit(term);
+	term = screen_start(24, 120, "--wait=1", fmt("%s-not", name));
+	assert_int_equal(term_wait_exit(term, MS), 3);
+	assert_terminal_restored(term);
+	assert_true(term_has(term, fmt("telemtop: %s-not: no monitored program has this name", name)));
 }
 
 static void waiting_telemtop_meets_a_program_that_is_starting(void **state)
@@ -249,6 +270,7 @@ int main(void)
 		TEST(program_that_connects_to_a_listening_telemtop),
 		TEST(recording_and_the_same_bytes_on_standard_input),
 		TEST(waiting_telemtop_greets_a_program_that_starts_later),
+		TEST(waiting_screen_says_for_what_and_can_be_left),
 		TEST(waiting_telemtop_meets_a_program_that_is_starting),
 		TEST(programs_are_listed),
 		TEST(once_tells_everything_as_json),

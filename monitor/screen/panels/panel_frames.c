@@ -19,7 +19,8 @@ enum {
 	LABEL_CELLS = 11,            /* "log lines" */
 	TABLE_ROWS_MIN = 4,          /* head, two names, "not shown" */
 	CHOSEN_ROWS = 10,            /* rows for the chosen name, when there is room: title, words, some bars */
-	BARS_ROWS_MIN = 3, BARS_ROWS_MAX = 16        /* rows of bars, with their title */
+	BARS_ROWS_MIN = 3, BARS_ROWS_MAX = 16,       /* rows of bars, with their title */
+	BUDGET_DWARFS = 8            /* a linear axis for both would leave the longest frame an eighth of the height */
 };
 
 static const char *const sorts[SORT_COUNT] = { "p99", "max", "rate", "p50", "over", "heap", "peak", "allocs", "logs",
@@ -302,10 +303,19 @@ static int line_counters(const struct model *model, const struct model_frame *fr
 
 /* ---- one name: as bars ---- */
 
+/* The value at the bottom of a logarithmic axis, for frames so far below their budget that they would be a line at the
+ * bottom of a linear one; else 0. */
+static double axis_low(double least, double most, double budget)
+{
+	if (!(least > 0) || budget < BUDGET_DWARFS * most)
+		return 0;
+	return pow(10, floor(log10(least)));
+}
+
 /* The newest frame is at the right. When several frames share a column, it shows the longest. */
 static void draw_bars(const struct model_frame *frame, const struct canvas *canvas)
 {
-	double values[MODEL_FRAMES], max = 0;
+	double values[MODEL_FRAMES], min = INFINITY, max = 0, low;
 	int count = (int)(frame->seen < MODEL_FRAMES ? frame->seen : MODEL_FRAMES);
 	char left[64], text[UNITS_BYTES], budget[UNITS_BYTES], right[96];
 	struct canvas plot = canvas_part(canvas, 0, 1, canvas->width_cells - 1, canvas->height_cells - 1);
@@ -316,16 +326,19 @@ static void draw_bars(const struct model_frame *frame, const struct canvas *canv
 		values[MODEL_FRAMES - 1 - age] =
 			(double)frame->durations_ns[(frame->seen - 1 - (uint64_t)age) % MODEL_FRAMES];
 		max = fmax(max, values[MODEL_FRAMES - 1 - age]);
+		min = fmin(min, values[MODEL_FRAMES - 1 - age]);
 	}
+	low = axis_low(min, max, (double)frame->budget_ns);
 	snprintf(left, sizeof left, "last %d frame%s", count, count == 1 ? "" : "s");
 	units_time(text, max);
 	units_time(budget, (double)frame->budget_ns);
-	snprintf(right, sizeof right, "max %s%s%s", text, frame->budget_ns ? " ─ budget " : "",
-		 frame->budget_ns ? budget : "");
+	snprintf(right, sizeof right, "max %s%s%s%s", text, frame->budget_ns ? " ─ budget " : "",
+		 frame->budget_ns ? budget : "", low > 0 ? " ─ log axis" : "");
 	title_draw(canvas, left, right, text);
 	chart_draw(&(struct chart){
 		.points = { .values = values, .count = MODEL_FRAMES },
 		.unit = UNIT_NS,
+		.low = low,
 		.limit = (double)frame->budget_ns,
 		.style = STYLE(ROLE_SERIES1),
 	}, &plot);

@@ -265,6 +265,8 @@ void list_leave(struct panel_view *view)
 	view->cursor = -1;
 	view->is_held = false;
 	view->order_count = 0;
+	/* The rows are sorted again, and the first of them is what the order is for. */
+	view->top = 0;
 }
 
 /* Sorts the rows again and holds the new order. */
