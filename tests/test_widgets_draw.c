@@ -791,12 +791,12 @@ static void rules_and_tabs_take_any_size(void **state)
 enum { SPAN, RATE, P50, P99, MAX, TREND };
 
 static const struct table_column span_columns[] = {
-	[SPAN] = { .title = "span", .width_cells = 12, .stretch = true },
+	[SPAN] = { .title = "span", .width_cells = 12, .room = TABLE_NAME },
 	[RATE] = { .title = "rate", .width_cells = 7, .right = true, .drop = 2 },
 	[P50] = { .title = "p50", .width_cells = 7, .right = true, .drop = 1 },
 	[P99] = { .title = "p99", .width_cells = 7, .right = true },
 	[MAX] = { .title = "max", .width_cells = 7, .right = true, .drop = 3 },
-	[TREND] = { .title = "trend of p99", .width_cells = 16, .drop = 4 },
+	[TREND] = { .title = "trend of p99", .width_cells = 16, .drop = 4, .room = TABLE_PICTURE },
 };
 
 static const struct {
@@ -903,6 +903,17 @@ static void narrow_table_drops_columns_in_order(void **state)
 		table_draw(&table, &part);
 	}
 	check_golden("widgets_table_narrow");
+}
+
+/* Figures do not stand at the far side of the screen. */
+static void names_of_a_wide_table_take_what_they_need_and_pictures_the_rest(void **state)
+{
+	struct table table = span_table();
+
+	(void)state;
+	start(160, 9, GLYPHS_BLOCKS);
+	table_draw(&table, &canvas);
+	check_golden("widgets_table_wide");
 }
 
 static void cursor_row_is_marked_reversed_and_told(void **state)
@@ -1301,6 +1312,7 @@ int main(void)
 		cmocka_unit_test(rules_and_tabs_take_any_size),
 		cmocka_unit_test(table_lines_names_and_figures_up),
 		cmocka_unit_test(narrow_table_drops_columns_in_order),
+		cmocka_unit_test(names_of_a_wide_table_take_what_they_need_and_pictures_the_rest),
 		cmocka_unit_test(cursor_row_is_marked_reversed_and_told),
 		cmocka_unit_test(scrolling_keeps_the_cursor_in_view),
 		cmocka_unit_test(what_does_not_fit_is_counted),

@@ -53,7 +53,8 @@ static int label_cells(const struct canvas *canvas)
 	return canvas_text_width(canvas, "≤") + FIGURE_CELLS + 1;
 }
 
-static void draw_label(const struct heatmap *heatmap, const struct canvas *canvas, int y, int row, const struct heat_rows *shown)
+static void draw_label(const struct heatmap *heatmap, const struct canvas *canvas, int y, int row,
+		       const struct heat_rows *shown)
 {
 	bool is_below = row == shown->low && row > 0;
 	bool is_above = row == shown->high && row < heatmap->row_count - 1;

@@ -7,7 +7,8 @@
 
 enum {
 	CELL_BYTES = 256,            /* bytes of a cell's text, before it is cut to its column */
-	NAME_CELLS_MIN = 3           /* a column with stretch shrinks to this when no other column can be dropped */
+	NAME_CELLS_MIN = 3,          /* a name shrinks to this when no other column can be dropped */
+	MEASURED_ROWS_MAX = 500      /* so many names are measured, each frame */
 };
 
 /* Where the columns are on this canvas; a width of 0 means dropped. */
@@ -51,18 +52,18 @@ static bool drop_one(const struct table *table, struct layout *layout)
 	return true;
 }
 
-/* Shares what is left over, or missing, among the columns with stretch. */
+/* On a narrow canvas names share what is left over, or missing. */
 static void stretch(const struct table *table, struct layout *layout, int width_cells)
 {
 	int spare = width_cells - width_used(table, layout);
 	int count = 0;
 
 	for (int i = 0; i < layout->count; i++)
-		count += layout->width[i] > 0 && table->columns[i].stretch;
+		count += layout->width[i] > 0 && table->columns[i].room == TABLE_NAME;
 	for (int i = 0; i < layout->count; i++) {
 		int share;
 
-		if (layout->width[i] == 0 || !table->columns[i].stretch)
+		if (layout->width[i] == 0 || table->columns[i].room != TABLE_NAME)
 			continue;
 		share = spare / count;
 		if (layout->width[i] + share < NAME_CELLS_MIN)
@@ -73,8 +74,44 @@ static void stretch(const struct table *table, struct layout *layout, int width_
 	}
 }
 
-static struct layout layout_of(const struct table *table, int width_cells)
+static int longest_text(const struct table *table, int column, const struct canvas *canvas)
 {
+	int longest = canvas_text_width(canvas, table->columns[column].title) + (column == table->sort_column);
+
+	for (int row = 0; row < cells_min(table->row_count, MEASURED_ROWS_MAX); row++) {
+		struct style style = STYLE(ROLE_TEXT);
+		char text[CELL_BYTES] = "";
+
+		table->cell(table->arg, row, column, text, sizeof text, &style);
+		longest = cells_max(longest, canvas_text_width(canvas, text));
+	}
+	return longest;
+}
+
+/* On a wide canvas names get what they need, and pictures what is left over. */
+static void widen(const struct table *table, struct layout *layout, const struct canvas *canvas)
+{
+	int spare = canvas->width_cells - width_used(table, layout);
+
+	for (int i = 0; i < layout->count; i++) {
+		int more;
+
+		if (layout->width[i] == 0 || table->columns[i].room != TABLE_NAME)
+			continue;
+		more = cells_min(cells_max(longest_text(table, i, canvas) - layout->width[i], 0), spare);
+		layout->width[i] += more;
+		spare -= more;
+	}
+	for (int i = 0; i < layout->count; i++)
+		if (layout->width[i] > 0 && table->columns[i].room == TABLE_PICTURE) {
+			layout->width[i] += spare;
+			return;
+		}
+}
+
+static struct layout layout_of(const struct table *table, const struct canvas *canvas)
+{
+	int width_cells = canvas->width_cells;
 	struct layout layout = { .count = cells_min(table->column_count, TABLE_COLUMNS_MAX) };
 	int x = TABLE_GUTTER_CELLS;
 
@@ -82,7 +119,10 @@ static struct layout layout_of(const struct table *table, int width_cells)
 		layout.width[i] = cells_max(table->columns[i].width_cells, 1);
 	while (width_used(table, &layout) > width_cells && drop_one(table, &layout))
 		;
-	stretch(table, &layout, width_cells);
+	if (width_cells >= TABLE_WIDE_CELLS && width_used(table, &layout) <= width_cells)
+		widen(table, &layout, canvas);
+	else
+		stretch(table, &layout, width_cells);
 	for (int i = 0; i < layout.count; i++) {
 		if (layout.width[i] == 0)
 			continue;
@@ -175,7 +215,7 @@ static int top_of(const struct table *table, int shown)
 struct table_drawn table_draw(const struct table *table, const struct canvas *canvas)
 {
 	struct table_drawn drawn = { .cursor_y = -1 };
-	struct layout layout = layout_of(table, canvas->width_cells);
+	struct layout layout = layout_of(table, canvas);
 	int below = cells_max(canvas->height_cells - 1, 0);    /* rows below the head */
 	int shown = cells_min(table->row_count, below);
 	/* The last line shows the count only while a row is left above it. */

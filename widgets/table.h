@@ -17,16 +17,24 @@
 
 enum {
 	TABLE_COLUMNS_MAX = 16,      /* further columns are not drawn; no screen has room for so many */
+	TABLE_WIDE_CELLS = 100,      /* a canvas of this width has more room than most tables need */
 	TABLE_GUTTER_CELLS = 3,      /* left of the first column: cursor, mark, blank */
 	TABLE_MARK = -1              /* the column for which cell() is asked for the mark, "!" */
 };
 
+enum table_room {
+	TABLE_FIXED,
+	TABLE_NAME,                  /* shares what is left over, but from TABLE_WIDE_CELLS on it is only as wide as its
+				      * longest text, so that figures stand near their names */
+	TABLE_PICTURE                /* takes what is left over from TABLE_WIDE_CELLS on */
+};
+
 struct table_column {
 	const char *title;
-	int width_cells;             /* the least width; columns with stretch share what is left over */
+	int width_cells;             /* the least width */
 	bool right;                  /* whether text is aligned to the right, as figures are; names are aligned
 				      * to the left */
-	bool stretch;
+	enum table_room room;
 	int drop;                    /* 0: always shown; of the others, the highest is dropped first when there
 				      * is no room */
 };

@@ -70,7 +70,7 @@ void picker_draw(struct picker *picker, const struct canvas *canvas)
 		{ .title = "", .width_cells = 3, .right = true, .drop = 4 },
 		{ .title = "PID", .width_cells = 8, .right = true },
 		{ .title = "user", .width_cells = 10, .drop = 3 },
-		{ .title = "program", .width_cells = 12, .stretch = true },
+		{ .title = "program", .width_cells = 12, .room = TABLE_NAME },
 		{ .title = "uptime", .width_cells = 8, .right = true, .drop = 2 },
 		{ .title = "socket", .width_cells = 14, .drop = 1 },
 	};

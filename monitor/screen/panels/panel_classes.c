@@ -260,15 +260,15 @@ static void draw_classes(const struct model *model, struct panel_view *view, con
 			 const struct canvas *canvas)
 {
 	static const struct table_column columns[COLUMN_COUNT] = {
-		[COLUMN_KEY] = { "key", 3, false, false, 4 },
-		[COLUMN_NAME] = { "class", 8, false, true, 0 },
-		[COLUMN_LEVEL] = { "level", 9, false, false, 0 },
-		[COLUMN_OWN] = { "own", 3, false, false, 6 },
-		[COLUMN_EVENTS] = { "events", 8, true, false, 1 },
-		[COLUMN_WIRE] = { "wire/s", 9, true, false, 7 },
-		[COLUMN_COST] = { "cost", 6, true, false, 2 },
-		[COLUMN_DROPPED] = { "dropped", 7, true, false, 3 },
-		[COLUMN_BY] = { "level set by", 15, false, false, 5 },
+		[COLUMN_KEY] = { "key", 3, false, TABLE_FIXED, 4 },
+		[COLUMN_NAME] = { "class", 8, false, TABLE_NAME, 0 },
+		[COLUMN_LEVEL] = { "level", 9, false, TABLE_FIXED, 0 },
+		[COLUMN_OWN] = { "own", 3, false, TABLE_FIXED, 6 },
+		[COLUMN_EVENTS] = { "events", 8, true, TABLE_FIXED, 1 },
+		[COLUMN_WIRE] = { "wire/s", 9, true, TABLE_FIXED, 7 },
+		[COLUMN_COST] = { "cost", 6, true, TABLE_FIXED, 2 },
+		[COLUMN_DROPPED] = { "dropped", 7, true, TABLE_FIXED, 3 },
+		[COLUMN_BY] = { "level set by", 15, false, TABLE_FIXED, 5 },
 	};
 	static const int by_sort[SORT_COUNT] = { -1, COLUMN_EVENTS, COLUMN_COST, COLUMN_DROPPED, COLUMN_NAME };
 	struct class_table table = { .model = model, .view = view, .rows = rows, .glyphs = canvas_glyphs(canvas),
@@ -340,9 +340,13 @@ static void draw_sites(const struct model *model, struct panel_view *view, const
 		       const struct canvas *canvas)
 {
 	struct table_column columns[] = {
-		{ "site", 12, false, true, 0 },  { "kind", 7, false, false, 3 },     { "level", 5, false, false, 0 },
-		{ "own", 5, false, false, 4 },   { "rate", 7, true, false, 1 },      { "streamed", 8, true, false, 2 },
-		{ "where", 16, false, false, 5 },
+		{ "site", 12, false, TABLE_NAME, 0 },
+		{ "kind", 7, false, TABLE_FIXED, 3 },
+		{ "level", 5, false, TABLE_FIXED, 0 },
+		{ "own", 5, false, TABLE_FIXED, 4 },
+		{ "rate", 7, true, TABLE_FIXED, 1 },
+		{ "streamed", 8, true, TABLE_FIXED, 2 },
+		{ "where", 16, false, TABLE_FIXED, 5 },
 	};
 	static const int by_sort[SITE_SORT_COUNT] = { 4, 5, 2, 0 };
 	struct class_table table = { .model = model, .view = view, .rows = rows, .glyphs = canvas_glyphs(canvas),

@@ -190,17 +190,17 @@ static void draw_table(const struct model *model, const struct panel_rows *rows,
 	};
 	/* Times have one cell more, for the ~ of an estimate. */
 	static const struct table_column columns[COLUMN_COUNT] = {
-		[COLUMN_NAME] = { "frame", 9, false, true, 0 },
-		[COLUMN_RATE] = { "rate", 7, true, false, 3 },
-		[COLUMN_P50] = { "p50", 8, true, false, 5 },
-		[COLUMN_P99] = { "p99", 8, true, false, 0 },
-		[COLUMN_MAX] = { "max", 8, true, false, 6 },
-		[COLUMN_BUDGET] = { "budget", 7, true, false, 2 },
-		[COLUMN_OVER] = { "over", 5, true, false, 1 },
-		[COLUMN_HEAP] = { "heap", 8, true, false, 8 },
-		[COLUMN_PEAK] = { "peak", 8, true, false, 7 },
-		[COLUMN_ALLOCATIONS] = { "allocs", 6, true, false, 9 },
-		[COLUMN_LOGS] = { "logs", 5, true, false, 10 },
+		[COLUMN_NAME] = { "frame", 9, false, TABLE_NAME, 0 },
+		[COLUMN_RATE] = { "rate", 7, true, TABLE_FIXED, 3 },
+		[COLUMN_P50] = { "p50", 8, true, TABLE_FIXED, 5 },
+		[COLUMN_P99] = { "p99", 8, true, TABLE_FIXED, 0 },
+		[COLUMN_MAX] = { "max", 8, true, TABLE_FIXED, 6 },
+		[COLUMN_BUDGET] = { "budget", 7, true, TABLE_FIXED, 2 },
+		[COLUMN_OVER] = { "over", 5, true, TABLE_FIXED, 1 },
+		[COLUMN_HEAP] = { "heap", 8, true, TABLE_FIXED, 8 },
+		[COLUMN_PEAK] = { "peak", 8, true, TABLE_FIXED, 7 },
+		[COLUMN_ALLOCATIONS] = { "allocs", 6, true, TABLE_FIXED, 9 },
+		[COLUMN_LOGS] = { "logs", 5, true, TABLE_FIXED, 10 },
 	};
 	struct frames frames = { .model = model, .rows = rows, .glyphs = canvas_glyphs(canvas) };
 

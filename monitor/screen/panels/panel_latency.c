@@ -11,7 +11,10 @@
 
 enum { SORT_P99, SORT_MAX, SORT_RATE, SORT_P50, SORT_P90, SORT_NAME, SORT_COUNT };
 
-enum { WIDE_CELLS = 100 };           /* at this width and above p90 and class have their columns */
+enum {
+	WIDE_CELLS = 100,            /* at this width and above p90 and class have their columns */
+	HEAT_ROWS_MIN = 8, HEAT_ROWS_MAX = 20        /* rows of the heat map below the table, with its title */
+};
 
 static const char *const sorts[SORT_COUNT] = { "p99", "max", "rate", "p50", "p90", "name" };
 /* Sizes and lifetimes of allocations are distributions as well, but no latencies, so they have views of their own. */
@@ -182,15 +185,15 @@ static void draw_table(const struct model *model, const struct panel_rows *rows,
 		COLUMN_P99, COLUMN_MAX, COLUMN_RATE, COLUMN_P50, COLUMN_P90, COLUMN_NAME,
 	};
 	static const struct table_column all[COLUMN_COUNT] = {
-		[COLUMN_NAME] = { NULL, 12, false, true, 0 },
-		[COLUMN_CLASS] = { "class", 9, false, false, 8 },
-		[COLUMN_RATE] = { "rate", 7, true, false, 2 },
-		[COLUMN_P50] = { "p50", 8, true, false, 4 },
-		[COLUMN_P90] = { "p90", 8, true, false, 7 },
-		[COLUMN_P99] = { "p99", 8, true, false, 0 },
-		[COLUMN_CHANGE] = { "Δ p99", 7, true, false, 10 },
-		[COLUMN_MAX] = { "max", 8, true, false, 5 },
-		[COLUMN_TREND] = { "trend of p99", 16, false, false, 9 },
+		[COLUMN_NAME] = { NULL, 12, false, TABLE_NAME, 0 },
+		[COLUMN_CLASS] = { "class", 9, false, TABLE_FIXED, 8 },
+		[COLUMN_RATE] = { "rate", 7, true, TABLE_FIXED, 2 },
+		[COLUMN_P50] = { "p50", 8, true, TABLE_FIXED, 4 },
+		[COLUMN_P90] = { "p90", 8, true, TABLE_FIXED, 7 },
+		[COLUMN_P99] = { "p99", 8, true, TABLE_FIXED, 0 },
+		[COLUMN_CHANGE] = { "Δ p99", 7, true, TABLE_FIXED, 10 },
+		[COLUMN_MAX] = { "max", 8, true, TABLE_FIXED, 5 },
+		[COLUMN_TREND] = { "trend of p99", 16, false, TABLE_PICTURE, 9 },
 	};
 	struct latency_table latency = { .model = model, .rows = rows, .glyphs = canvas_glyphs(canvas) };
 	struct table_column columns[COLUMN_COUNT];
@@ -217,11 +220,9 @@ static void draw_table(const struct model *model, const struct panel_rows *rows,
 			columns[count].title = tab_of(view) == TAB_LATENCY ? "span" : tab_names[tab_of(view)];
 		if (i == COLUMN_NAME && canvas->width_cells < 75)
 			columns[count].width_cells = 10;
-		if (i == COLUMN_TREND) {
-			columns[count].width_cells = is_wide ? cells_min(canvas->width_cells / 4, 60)
-						   : canvas->width_cells >= 75 ? 16 : 9;
-			if (columns[count].width_cells < 12)
-				columns[count].title = "p99 trend";
+		if (i == COLUMN_TREND && canvas->width_cells < 75) {
+			columns[count].width_cells = 9;
+			columns[count].title = "p99 trend";
 		}
 		if (i == by_sort[view->sort])
 			sort_column = count;
@@ -245,7 +246,8 @@ static void draw_list(const struct model *model, struct panel_view *view, bool h
 	struct panel_rows rows = list_rows(list_of(!has_tabs), model, view);
 	char title[64], filter[256], left[384], text[NAME_BYTES * 2];
 	struct canvas part;
-	int y = 1, tab = tab_of(view), tabs_x = 0;
+	int y = 1, tab = tab_of(view), tabs_x = 0, spare;
+	uint32_t chosen;
 
 	panel_title(title, &panel_latency);
 	filter_label(filter, sizeof filter, view, rows.count, rows.all_count, canvas_glyphs(canvas));
@@ -262,6 +264,14 @@ static void draw_list(const struct model *model, struct panel_view *view, bool h
 	view->cursor_x = view->cursor_y = -1;
 	if (rows.count > 0)
 		draw_table(model, &rows, view, y, &part);
+	/* What the table leaves of the panel shows how the row of the cursor, or the first, came about. */
+	y += 1 + rows.count;
+	spare = canvas->height_cells - y;
+	if (has_tabs && rows.count > 0 && spare >= HEAT_ROWS_MIN) {
+		part = canvas_part(canvas, 0, y, canvas->width_cells, cells_min(spare, HEAT_ROWS_MAX));
+		chosen = view->cursor >= 0 ? view->cursor_id : rows.rows[0].id;
+		latency_draw_named_heat(model, model_site_by_id(model, chosen), &part);
+	}
 	rows_free(&rows);
 }
 

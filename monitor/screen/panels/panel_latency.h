@@ -15,6 +15,8 @@ const struct model_site *latency_chosen(const struct model *model, struct panel_
 /* ---- panel_latency_heat.c ---- */
 /* Draws the last 5 minutes of a site, one column a second; site may be NULL. */
 void latency_draw_heat(const struct model *model, const struct model_site *site, const struct canvas *canvas);
+/* Draws the same below a title with the site's name. */
+void latency_draw_named_heat(const struct model *model, const struct model_site *site, const struct canvas *canvas);
 
 /* ---- panel_latency_open.c ---- */
 /* Draws all that is known of one site: figures, histogram, heat map, figures by task. */

@@ -137,18 +137,22 @@ void latency_draw_heat(const struct model *model, const struct model_site *site,
 	}, canvas);
 }
 
-static void heat_small(const struct model *model, struct panel_view *view, const struct canvas *canvas)
+void latency_draw_named_heat(const struct model *model, const struct model_site *site, const struct canvas *canvas)
 {
-	const struct model_site *chosen = latency_chosen(model, view);
 	struct canvas plot = canvas_part(canvas, 0, 1, canvas->width_cells, canvas->height_cells - 1);
 	char name[NAME_BYTES], left[NAME_BYTES + 32] = "heat map";
 
-	if (chosen) {
-		name_fit(name, sizeof name, chosen->name, cells_min(32, canvas->width_cells - 16), canvas_glyphs(canvas));
+	if (site) {
+		name_fit(name, sizeof name, site->name, cells_min(32, canvas->width_cells - 16), canvas_glyphs(canvas));
 		snprintf(left, sizeof left, "heat map: %s", name);
 	}
 	title_draw(canvas, left, "1 column = 1 s", NULL);
-	latency_draw_heat(model, chosen, &plot);
+	latency_draw_heat(model, site, &plot);
+}
+
+static void heat_small(const struct model *model, struct panel_view *view, const struct canvas *canvas)
+{
+	latency_draw_named_heat(model, latency_chosen(model, view), canvas);
 }
 
 /* The Overview shows the heat map of the span that the cursor is on, or else of the worst. */

@@ -233,8 +233,12 @@ static void task_cell(void *arg, int index, int column, char *out, size_t out_by
 static void draw_by_task(const struct model *model, const struct model_site *site, const struct canvas *canvas)
 {
 	static const struct table_column columns[] = {
-		{ "task", 10, false, true, 0 }, { "rate", 7, true, false, 2 }, { "count", 5, true, false, 4 },
-		{ "p50", 8, true, false, 3 },   { "p99", 8, true, false, 1 },  { "max", 8, true, false, 0 },
+		{ "task", 10, false, TABLE_NAME, 0 },
+		{ "rate", 7, true, TABLE_FIXED, 2 },
+		{ "count", 5, true, TABLE_FIXED, 4 },
+		{ "p50", 8, true, TABLE_FIXED, 3 },
+		{ "p99", 8, true, TABLE_FIXED, 1 },
+		{ "max", 8, true, TABLE_FIXED, 0 },
 	};
 	struct panel_view plain;
 	struct panel_rows rows;

@@ -30,11 +30,14 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 	tabs_draw(left, tabs_x, memory_tab_names, TAB_COUNT, tab, canvas);
 }
 
-static int chart_rows(int height_cells)
+/* The chart also has half of the rows, when the table needs less than the other half. */
+static int chart_rows(int height_cells, int table_rows)
 {
 	if (height_cells < 10)
 		return 0;
-	return height_cells < 16 ? 2 : cells_max(4, height_cells / 4 - 1);
+	if (height_cells < 16)
+		return 2;
+	return cells_max(cells_max(4, height_cells / 4 - 1), cells_min(height_cells / 2, height_cells - table_rows));
 }
 
 /* Draws why the table is empty or lacks rows; returns the row after the text. */
@@ -59,7 +62,7 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 	struct panel_rows rows = list_rows(memory_list_of(memory_tab_of(view)), model, view);
 	struct memory_table memory = { .model = model, .rows = &rows, .tab = memory_tab_of(view),
 				       .glyphs = canvas_glyphs(canvas) };
-	int height = canvas->height_cells, plot_rows = chart_rows(height), y = 1;
+	int height = canvas->height_cells, plot_rows = chart_rows(height, rows.count + 4), y = 1;
 	bool has_holders = height >= 10 && rows.count > 0 && model_has_typed_memory(model);
 	struct canvas part;
 

@@ -47,7 +47,7 @@ void memory_draw_matrix(struct memory_table *memory, struct panel_view *view, in
 {
 	struct panel_rows tasks = list_rows_plain(memory_list_of(TAB_TASK), memory->model, SORT_LIVE);
 	struct table_column columns[TABLE_COLUMNS_MAX] = {
-		{ .title = "type", .width_cells = 12, .stretch = true },
+		{ .title = "type", .width_cells = 12, .room = TABLE_NAME },
 		{ .title = "live", .width_cells = MATRIX_CELLS, .right = true },
 	};
 	char titles[MATRIX_TASKS_MAX][NAME_BYTES];

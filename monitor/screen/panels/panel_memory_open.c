@@ -87,9 +87,14 @@ static void draw_title(const struct opened *opened, int tab, uint32_t id, const 
 void memory_draw_open(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
 	static const struct table_column columns[] = {
-		{ "type", 10, false, true, 0 }, { "task", 14, false, false, 3 }, { "tag", 14, false, false, 4 },
-		{ "live", 9, true, false, 0 }, { "±", 8, true, false, 1 }, { "objects", 7, true, false, 5 },
-		{ "oldest", 7, true, false, 2 }, { "median", 7, true, false, 2 },
+		{ "type", 10, false, TABLE_NAME, 0 },
+		{ "task", 14, false, TABLE_FIXED, 3 },
+		{ "tag", 14, false, TABLE_FIXED, 4 },
+		{ "live", 9, true, TABLE_FIXED, 0 },
+		{ "±", 8, true, TABLE_FIXED, 1 },
+		{ "objects", 7, true, TABLE_FIXED, 5 },
+		{ "oldest", 7, true, TABLE_FIXED, 2 },
+		{ "median", 7, true, TABLE_FIXED, 2 },
 	};
 	struct opened opened = { .model = model, .glyphs = canvas_glyphs(canvas) };
 	int tab = memory_tab_of(view), count = held_groups(model, view->held_samples, view->held_count, &opened.groups);

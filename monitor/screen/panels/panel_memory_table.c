@@ -10,8 +10,6 @@ enum {
 	COLUMN_OBJECTS, COLUMN_AVERAGE, COLUMN_LIFE, COLUMN_TREND, COLUMN_COUNT
 };
 
-/* A wide trend leaves so many cells to names. */
-enum { NAME_SPARE_CELLS = 4 };
 /* What a task ever allocated and freed matters less than what it holds. */
 enum { DROP_FIRST = 9 };
 
@@ -155,10 +153,10 @@ void memory_draw_table(struct memory_table *memory, struct panel_view *view, int
 		COLUMN_LIVE, COLUMN_MARK, COLUMN_ALLOC, COLUMN_FREE, COLUMN_OBJECTS, COLUMN_NAME,
 	};
 	static const struct table_column all[COLUMN_COUNT] = {
-		[COLUMN_NAME] = { .width_cells = 9, .stretch = true },
+		[COLUMN_NAME] = { .width_cells = 9, .room = TABLE_NAME },
 		[COLUMN_LIVE] = { .title = "live", .width_cells = 9, .right = true },
 		[COLUMN_MARK] = { .title = "Δ mark", .width_cells = 9, .right = true, .drop = 2 },
-		[COLUMN_ALLOCATED] = { .title = "alloc here", .width_cells = 10, .right = true, .drop = 1 },
+		[COLUMN_ALLOCATED] = { .title = "allocated here", .width_cells = 14, .right = true, .drop = 1 },
 		[COLUMN_FREED] = { .title = "freed here", .width_cells = 10, .right = true, .drop = 1 },
 		[COLUMN_RATE] = { .title = "rate", .width_cells = 7, .right = true, .drop = 2 },
 		[COLUMN_ALLOC] = { .title = "alloc/s", .width_cells = 8, .right = true, .drop = 3 },
@@ -166,10 +164,10 @@ void memory_draw_table(struct memory_table *memory, struct panel_view *view, int
 		[COLUMN_OBJECTS] = { .title = "objects", .width_cells = 7, .right = true, .drop = 6 },
 		[COLUMN_AVERAGE] = { .title = "avg", .width_cells = 8, .right = true, .drop = 7 },
 		[COLUMN_LIFE] = { .title = "life p50", .width_cells = 8, .right = true, .drop = 8 },
-		[COLUMN_TREND] = { .title = "trend", .width_cells = 8, .drop = 5 },
+		[COLUMN_TREND] = { .title = "trend", .width_cells = 8, .drop = 5, .room = TABLE_PICTURE },
 	};
 	struct table_column columns[COLUMN_COUNT];
-	int count = 0, sort_column = -1, used = TABLE_GUTTER_CELLS;
+	int count = 0, sort_column = -1;
 
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (!has_column(memory, i))
@@ -179,11 +177,6 @@ void memory_draw_table(struct memory_table *memory, struct panel_view *view, int
 			columns[count].title = memory_tab_names[memory->tab];
 		if ((i == COLUMN_ALLOCATED || i == COLUMN_FREED) && memory->tab == TAB_TASK)
 			columns[count].drop = DROP_FIRST;
-		/* A wide screen shows a longer trend. */
-		if (i == COLUMN_TREND && canvas->width_cells >= 100)
-			columns[count].width_cells =
-				cells_max(8, cells_min(canvas->width_cells - used - NAME_SPARE_CELLS, 60));
-		used += 1 + columns[count].width_cells;
 		if (i == by_sort[view->sort])
 			sort_column = count;
 		memory->columns[count++] = i;

@@ -101,8 +101,11 @@ static void draw_task_lines(const struct tasks *tasks, const struct canvas *canv
 static void small(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
 	static const struct table_column columns[] = {
-		{ "task", 10, false, true, 0 }, { "events", 7, true, false, 2 }, { "alloc/s", 8, true, false, 3 },
-		{ "live", 9, true, false, 0 },  { "trend", 12, false, false, 4 },
+		{ "task", 10, false, TABLE_NAME, 0 },
+		{ "events", 7, true, TABLE_FIXED, 2 },
+		{ "alloc/s", 8, true, TABLE_FIXED, 3 },
+		{ "live", 9, true, TABLE_FIXED, 0 },
+		{ "trend", 12, false, TABLE_PICTURE, 4 },
 	};
 	struct panel_rows rows = list_rows_plain(&task_list, model, 0);
 	struct tasks tasks = { .model = model, .rows = &rows, .glyphs = canvas_glyphs(canvas) };
