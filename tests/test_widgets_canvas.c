@@ -90,14 +90,14 @@ static void negative_size_counts_as_zero(void **state)
 	canvas_backing_free(NULL);
 }
 
-static void text_is_clipped_and_says_where_it_would_end(void **state)
+static void text_that_is_cut_ends_in_an_ellipsis_and_says_where_it_would_end(void **state)
 {
 	(void)state;
 	assert_int_equal(canvas_text(&canvas, 2, 0, plain, "abc"), 5);
 	assert_int_equal(canvas_text(&canvas, 8, 1, plain, "abcd"), 12);
 	assert_int_equal(canvas_text(&canvas, -2, 2, plain, "abcd"), 2);
 	assert_int_equal(canvas_text(&canvas, 0, 3, plain, "below"), 5);
-	check_shows("  abc\n        ab\ncd\n");
+	check_shows("  abc\n        a…\ncd\n");
 }
 
 static void text_to_the_right_ends_before_its_column(void **state)
@@ -150,7 +150,7 @@ static void part_has_its_own_origin_and_clips(void **state)
 	canvas_text(&part, -1, 0, plain, "abcdef");
 	canvas_text(&part, 0, 1, plain, "below");
 	canvas_text(&part, 0, -1, plain, "above");
-	check_shows("\n  bcd\n\n");
+	check_shows("\n  bc…\n\n");
 }
 
 static void part_cannot_leave_its_canvas(void **state)
@@ -227,8 +227,8 @@ static void wide_character_that_does_not_fit_is_a_blank(void **state)
 
 	(void)state;
 	canvas_text(&canvas, 0, 0, plain, "abcdefghij");
-	canvas_text(&part, 2, 0, plain, "日");
-	canvas_text(&part, -1, 0, plain, "日");
+	canvas_put(&part, 2, 0, plain, 0x65E5);
+	canvas_put(&part, -1, 0, plain, 0x65E5);
 	check_shows("ab d fghij\n\n\n");
 	check_whole();
 }
@@ -264,7 +264,7 @@ static void ascii_canvas_shows_nothing_but_ascii(void **state)
 	canvas_text(&canvas, 0, 1, plain, "é日\x1b\xff");
 	canvas_put(&canvas, 0, 2, plain, 0x2502);
 	canvas_put(&canvas, 1, 2, plain, 0x1F389);
-	check_shows("a->b 8us _\n????\n|?\n");
+	check_shows("a->b 8us ~\n????\n|?\n");
 }
 
 static void positions_may_be_anywhere(void **state)
@@ -325,7 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(new_canvas_is_blank),
 		TEST(negative_size_counts_as_zero),
-		TEST(text_is_clipped_and_says_where_it_would_end),
+		TEST(text_that_is_cut_ends_in_an_ellipsis_and_says_where_it_would_end),
 		TEST(text_to_the_right_ends_before_its_column),
 		TEST(printf_formats),
 		TEST(endless_printf_is_cut_between_code_points),

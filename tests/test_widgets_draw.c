@@ -765,7 +765,7 @@ static void narrow_tabbar_keeps_the_chosen_name(void **state)
 	tabbar_draw(&canvas, 0, 0, windows, COUNT(windows), 3);
 	tabbar_draw(&canvas, 0, 1, windows, COUNT(windows), 0);
 	tabbar_draw(&canvas, 10, 2, windows, COUNT(windows), 2);
-	check_shows(" 5 min [all]\n[10 s] 60 s\n          [5\n");
+	check_shows(" 5 min [all]\n[10 s] 60 s\n          [5…\n");
 }
 
 static void draw_rules_and_tabs(void)
@@ -1244,7 +1244,7 @@ static void long_line_scrolls_with_its_cursor(void **state)
 	assert_int_equal(lineedit_draw(&edit, &canvas, 0, 0, "/"), 7);
 	lineedit_key(&edit, KEYCODE_HOME);
 	assert_int_equal(lineedit_draw(&edit, &canvas, 0, 1, "/"), 1);
-	check_shows("/efghij\n/abcdefg\n");
+	check_shows("/efghij\n/abcdef…\n");
 }
 
 static void draw_lineedit(void)

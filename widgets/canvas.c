@@ -167,6 +167,7 @@ void canvas_clear(const struct canvas *canvas)
 int canvas_text(const struct canvas *canvas, int x, int y, struct style style, const char *text)
 {
 	size_t left = strlen(text);
+	int start = x;
 
 	while (left > 0) {
 		uint32_t ch;
@@ -182,6 +183,9 @@ int canvas_text(const struct canvas *canvas, int x, int y, struct style style, c
 		text += step;
 		left -= step;
 	}
+	/* Nobody takes a part for the whole. */
+	if (start < canvas->width_cells && x > canvas->width_cells)
+		put(canvas, canvas->width_cells - 1, y, style, glyph(canvas_glyphs(canvas), GLYPH_ELLIPSIS));
 	return x;
 }
 

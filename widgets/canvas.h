@@ -49,8 +49,8 @@ struct canvas canvas_part(const struct canvas *canvas, int x, int y, int width_c
 void canvas_clear(const struct canvas *canvas);
 /* Draws one character. A wide one that does not fit whole is drawn as a blank. */
 void canvas_put(const struct canvas *canvas, int x, int y, struct style style, uint32_t ch);
-/* Draws UTF-8 text from column x on, clipped at the right edge. Returns the column after it, or
- * where that would be without clipping. */
+/* Draws UTF-8 text from column x on. A text that the right edge cuts ends in "…" there. Returns the
+ * column after it, or where that would be without the edge. */
 int canvas_text(const struct canvas *canvas, int x, int y, struct style style, const char *text);
 /* The columns that text takes on this canvas: what canvas_text() adds to x. */
 int canvas_text_width(const struct canvas *canvas, const char *text);

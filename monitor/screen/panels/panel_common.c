@@ -192,6 +192,10 @@ int text_wrap(const struct canvas *canvas, int x, int y, struct style style, con
 		canvas_text(canvas, x, y++, style, line);
 		text += take;
 		text += strspn(text, " ");
+		/* No row is left for the rest. */
+		if (*text && y == canvas->height_cells)
+			canvas_put(canvas, cells_min(x + canvas_text_width(canvas, line), canvas->width_cells - 1), y - 1, style,
+				   glyph(canvas_glyphs(canvas), GLYPH_ELLIPSIS));
 	}
 	return y;
 }
