@@ -18,8 +18,8 @@
 #define NUMBERS(...) \
 	{ (const struct number[]){ __VA_ARGS__ }, sizeof((struct number[]){ __VA_ARGS__ }) / sizeof(struct number) }
 
-enum { CLASS_MEM, CLASS_NET, CLASS_FRAME };
-enum { NODE = 1, PARSE, REQUESTS, CLIENTS, LOOP };
+enum { CLASS_MEM, CLASS_NET, CLASS_FRAME, CLASS_REPORT };
+enum { NODE = 1, PARSE, REQUESTS, CLIENTS, LOOP, PSS };
 
 static struct session session;
 static json_t *root;
@@ -102,6 +102,35 @@ static json_t *first(json_t *list)
 	assert_true(json_is_array(list));
 	assert_true(json_array_size(list) > 0);
 	return json_array_get(list, 0);
+}
+
+/* 0 would be a value. */
+static void a_gauge_without_a_value_is_null(void **state)
+{
+	json_t *counters = member(written(), "counters"), *clients = json_array_get(counters, 1);
+
+	(void)state;
+	assert_string_equal(json_string_value(member(clients, "name")), "clients");
+	assert_true(json_is_null(member(clients, "value")));
+	assert_null(json_object_get(clients, "age_ns"));
+}
+
+static void values_of_reporters_have_ages(void **state)
+{
+	json_t *pss;
+
+	(void)state;
+	TELL(CLASS, class, .id = CLASS_REPORT, .name = text_of("report"), .level = LEVEL_SUM);
+	site(PSS, CLASS_REPORT, SITE_GAUGE, "process/pss");
+	snapshot(2);
+	pss = json_array_get(member(written(), "counters"), 2);
+	assert_true(json_is_null(member(pss, "age_ns")));
+	values(PSS, 1, 4096, 0, 0);
+	snapshot(3);
+	snapshot(5);
+	pss = json_array_get(member(written(), "counters"), 2);
+	assert_int_equal(integer(pss, "value"), 4096);
+	assert_int_equal(integer(pss, "age_ns"), 2000000000);
 }
 
 static void frames_are_the_latest_of_each_name(void **state)
@@ -218,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(frames_are_the_latest_of_each_name), TEST(tags_are_told_beside_the_types_and_not_as_counters),
+		TEST(a_gauge_without_a_value_is_null), TEST(values_of_reporters_have_ages),
 		TEST(an_average_of_nothing_is_null), TEST(names_that_are_no_utf8_are_keys_all_the_same),
 	};
 

@@ -849,6 +849,38 @@ static void a_gauge_that_is_off_has_no_value(void **state)
 	model_free(model);
 }
 
+/* A reporter that is dear is asked seldom; the figure of a gauge that the program sets stands until it sets another. */
+static void an_old_value_of_a_reporter_has_its_age(void **state)
+{
+	struct model *model = model_new();
+	uint64_t four[4] = { 1, 20 * mib, 0, 0 };
+
+	(void)state;
+	tell_hello(model);
+	tell_class(model, NET, "report", LEVEL_SUM);
+	tell_class(model, TASK, "net", LEVEL_SUM);
+	tell_site(model, SEND, NET, SITE_GAUGE, UNIT_SIZE, "process/pss", LEVEL_SUM);
+	tell_site(model, CONNS, TASK, SITE_GAUGE, UNIT_PLAIN, "conns", LEVEL_SUM);
+	tell_snapshot(model, 1, mib);
+	/* It has no value yet, which is not 0. */
+	check_shows(&panel_memory, model, 120, 36, "process: proportional –");
+	tell_values(model, 2, TASK_ALL, SEND, four);
+	tell_values(model, 2, TASK_ALL, CONNS, four);
+	tell_snapshot(model, 2, mib);
+	tell_snapshot(model, 4, mib);
+	check_shows(&panel_memory, model, 120, 36, "process: proportional 20.0 MiB\n");
+	tell_snapshot(model, 5, mib);
+	check_shows(&panel_memory, model, 120, 36, "process: proportional 20.0 MiB (3s)\n");
+	check_shows(&panel_overview, model, 200, 46, "20.0 MiB (3s)");
+	check_shows_not(&panel_overview, model, 200, 46, "M (3s)");
+	/* The same value again is a new one. */
+	four[0] = 2;
+	tell_values(model, 6, TASK_ALL, SEND, four);
+	tell_snapshot(model, 6, mib);
+	check_shows(&panel_memory, model, 120, 36, "process: proportional 20.0 MiB\n");
+	model_free(model);
+}
+
 static void a_level_says_who_set_it(void **state)
 {
 	struct model *model = model_new();
@@ -1767,7 +1799,8 @@ int main(void)
 		TEST(help_pictures), TEST(ascii_has_nothing_but_ascii),
 		TEST(every_size_can_be_drawn), TEST(every_size_of_what_is_opened), TEST(rows_that_do_not_fit_are_told_of),
 		TEST(nothing_has_a_reason), TEST(nothing_declared_says_so), TEST(declared_but_never_entered_is_listed),
-		TEST(a_gauge_that_is_off_has_no_value), TEST(classes_that_are_off_are_named_with_their_key),
+		TEST(a_gauge_that_is_off_has_no_value),
+		TEST(an_old_value_of_a_reporter_has_its_age), TEST(classes_that_are_off_are_named_with_their_key),
 		TEST(a_level_says_who_set_it),
 		TEST(a_filter_that_hides_all_says_so),
 		TEST(a_filter_that_is_no_expression_says_so), TEST(no_data_is_a_dash_and_zero_is_zero),

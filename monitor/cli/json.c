@@ -109,9 +109,13 @@ static json_t *counters(const struct model *model)
 			continue;
 		out = site_head(model, site);
 		json_object_set_new(out, "count", number(site->count));
-		json_object_set_new(out, "value", site->kind == SITE_GAUGE ? json_integer((json_int_t)site->sum)
-									   : number(site->sum));
+		if (site->kind == SITE_GAUGE)
+			json_object_set_new(out, "value", site->count ? json_integer((json_int_t)site->sum) : json_null());
+		else
+			json_object_set_new(out, "value", number(site->sum));
 		json_object_set_new(out, "rate_per_s", real(site->rate_per_s));
+		if (model_is_reported(model, site))
+			json_object_set_new(out, "age_ns", site->count ? number(model_age_ns(model, site)) : json_null());
 		json_array_append_new(list, out);
 	}
 	return list;

@@ -582,6 +582,29 @@ int model_class_find(const struct model *model, const char *name)
 	return -1;
 }
 
+bool model_is_reported(const struct model *model, const struct model_site *site)
+{
+	return site->kind == SITE_GAUGE && site->class_id < model->class_count &&
+	       !strcmp(model->classes[site->class_id].name, "report");
+}
+
+bool model_is_costly(const struct model *model, const struct model_site *site)
+{
+	static const char *const names[] = {
+		"malloc/allocated", "malloc/free", "malloc/mapped", "malloc/held", "heap/unclassified", "process/pss",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(site->name, names[i]))
+			return model_is_reported(model, site);
+	return false;
+}
+
+uint64_t model_age_ns(const struct model *model, const struct model_site *site)
+{
+	return model_is_reported(model, site) ? model->time_ns - site->told_ns : 0;
+}
+
 const struct task_site *model_task_site(const struct model *model, uint32_t index)
 {
 	return model->task_sites.items[index];

@@ -76,6 +76,7 @@ struct model_site {
 	bool is_rough;                       /* figures are estimates and shown with ~: the class was off for a while, not
 					      * every event is measured, or there was no memory for the distribution */
 	/* Of the last tick. */
+	uint64_t told_ns;                    /* the newest tick that told something new of it, also the same value again */
 	double rate_per_s;                   /* events, or allocations */
 	double sum_per_s;                    /* the sum of values, or bytes allocated */
 	double free_per_s;                   /* bytes freed */
@@ -323,6 +324,13 @@ static inline bool model_is_lifetime(const struct model_site *site)
 {
 	return site->kind == SITE_LATENCY && site->detail == LATENCY_IS_LIFETIME;
 }
+/* Whether the site is the value of a reporter, which the program asks for now and then. */
+bool model_is_reported(const struct model *model, const struct model_site *site);
+/* Whether counting that value holds the program up, so that it is off until somebody wants it: what malloc() holds, and
+ * the proportional resident size. */
+bool model_is_costly(const struct model *model, const struct model_site *site);
+/* How old the value of a reporter is, in ns; 0 for every other site, whose value stands until the program sets another. */
+uint64_t model_age_ns(const struct model *model, const struct model_site *site);
 static inline bool model_is_timed(const struct model_site *site) { return site_kind_is_timed(site->kind); }
 /* Series of the whole program: live typed bytes, resident bytes, events a second, wire bytes a second, losses, lag. */
 enum model_series { MODEL_MEMORY, MODEL_RSS, MODEL_EVENTS, MODEL_WIRE, MODEL_LOSS, MODEL_LAG, MODEL_SERIES_COUNT };

@@ -174,6 +174,8 @@ static void site_tick(struct model *model, struct model_site *site, double secon
 		site->free_per_s = model_is_memory(site) ? per_s(site->max, site->previous_max, seconds) : 0;
 		site->streamed_per_s = per_s(site->received, site->previous_received, seconds);
 	}
+	if (site->told_ns == 0 || site->count != site->previous_count)
+		site->told_ns = model->time_ns;
 	site->is_rough = site->live.is_rough;
 	if (model_is_timed(site)) {
 		site_delta(model, site, from_second, second);

@@ -10,6 +10,7 @@
 #include <curses.h>
 #include <event2/event.h>
 
+#include "monitor/screen/costly_view.h"
 #include "monitor/screen/held_view.h"
 #include "monitor/screen/keys.h"
 #include "monitor/screen/panels/panel_common.h"
@@ -156,6 +157,7 @@ static void on_change(void *arg, bool tick)
 		keys_record(&app->screen, app->options->output);
 	}
 	held_view_ask(&app->screen);
+	costly_view_ask(&app->screen);
 	draw_soon(app);
 }
 
@@ -291,6 +293,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 		play(app);
 		look_for_return(app);
 		held_view_ask(&app->screen);
+		costly_view_ask(&app->screen);
 	}
 	next.tv_usec = app->has_target && app->target.cursor.is_playing ? 100000 : BEAT_MS * 1000 - 1;
 	draw_soon(app);

@@ -15,6 +15,8 @@
 #include "widgets/canvas.h"
 #include "widgets/lineedit.h"
 
+enum { SCREEN_COSTLY_MAX = 8 };
+
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_HELP_ALL, OVERLAY_CLASSES, OVERLAY_PROMPT };
 enum prompt { PROMPT_FILTER, PROMPT_INTERVAL, PROMPT_GO };
 
@@ -33,6 +35,9 @@ struct screen {
 	struct held held;            /* who holds the program's memory, while a panel wants that */
 	bool has_held;               /* an answer is complete */
 	uint64_t held_ns;            /* when it came, of the monotonic clock; 0: none came */
+	uint32_t costly[SCREEN_COSTLY_MAX];  /* sites that we lease because a panel shows them, costly_count of them */
+	int costly_count;
+	uint64_t costly_stream;      /* the program whose sites they are */
 	bool asks_to_quit;
 	uint64_t now_ns;             /* of the monotonic clock, when this frame is drawn */
 	int64_t real_ns;             /* of the wall clock */

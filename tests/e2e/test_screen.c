@@ -143,6 +143,24 @@ static void picker_is_left_with_q(void **state)
 
 /* ---- keys ---- */
 
+/* Counting them holds the program up. */
+static void dear_figures_are_counted_while_a_panel_shows_them(void **state)
+{
+	struct proc *demo = demo_start(*state, .args = fast);
+	struct term *term = screen_start(36, 120, "-d", "0.1", pid_of(demo));
+
+	term_wait_row_matches(term, 0, "LIVE", MS);
+	assert_string_equal(text_at(named(once(pid_of(demo)), "counters", "process/pss"), "level"), "off");
+	term_keys(term, "1");
+	term_wait_row_matches(term, -1, "^ process: resident [0-9.]+ MiB  proportional [0-9.]+ MiB.*  malloc: alloc",
+			      MS);
+	assert_string_equal(text_at(named(once(pid_of(demo)), "counters", "process/pss"), "level"), "sum");
+	term_keys(term, "2");
+	WAIT_UNTIL(!strcmp(text_at(named(once(pid_of(demo)), "counters", "process/pss"), "level"), "off"), MS);
+	assert_string_equal(text_at(named(once(pid_of(demo)), "counters", "malloc/free"), "level"), "off");
+	screen_quit(term);
+}
+
 static void each_panel_opens_by_its_digit(void **state)
 {
 	struct term *term = open_screen(*state, 24, 80, NULL);
@@ -514,6 +532,7 @@ int main(void)
 		TEST(filter_of_the_picker_is_left_with_escape),
 		TEST(picker_is_left_with_q),
 		TEST(each_panel_opens_by_its_digit),
+		TEST(dear_figures_are_counted_while_a_panel_shows_them),
 		TEST(help_names_the_panels_keys_then_all),
 		TEST(filter_narrows_a_table_until_esc),
 		TEST(freezing_keeps_the_picture_and_misses_nothing),

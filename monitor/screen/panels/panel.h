@@ -61,6 +61,7 @@ struct panel_view {
 	const char *nothing;                 /* why there is no data at all; NULL when there is some */
 	/* The panel fills these in. */
 	struct panel_wish wish;
+	bool wants_costly;                   /* have the program count what is dear to count (costly_view.h) */
 	bool wants_held;                     /* ask the program for its live samples, now and then */
 	int cursor_x, cursor_y;              /* where the terminal's cursor belongs on the canvas; -1: nowhere */
 	char message[128];                   /* for the message row; "" for no message */

@@ -194,8 +194,8 @@ int text_wrap(const struct canvas *canvas, int x, int y, struct style style, con
 		text += strspn(text, " ");
 		/* No row is left for the rest. */
 		if (*text && y == canvas->height_cells)
-			canvas_put(canvas, cells_min(x + canvas_text_width(canvas, line), canvas->width_cells - 1), y - 1, style,
-				   glyph(canvas_glyphs(canvas), GLYPH_ELLIPSIS));
+			canvas_put(canvas, cells_min(x + canvas_text_width(canvas, line), canvas->width_cells - 1), y - 1,
+				   style, glyph(canvas_glyphs(canvas), GLYPH_ELLIPSIS));
 	}
 	return y;
 }
@@ -223,6 +223,32 @@ void site_figure(char out[UNITS_BYTES], const struct model_site *site, double va
 
 	units_value(text, site_unit(site), value);
 	snprintf(out, UNITS_BYTES, "%s%.20s", site->is_rough && !isnan(value) ? "~" : "", text);
+}
+
+/* A value that is older than this has its age with it: three ticks of the default length. */
+#define OLD_NS 3000000000u
+
+void figure_text(char out[UNITS_BYTES], const struct model *model, const struct model_site *site)
+{
+	uint64_t age_ns = model_age_ns(model, site);
+	enum unit unit = site_unit(site);
+	char text[UNITS_BYTES], age[UNITS_BYTES];
+
+	/* What never had a value would look like a true 0. */
+	if (site->count == 0 && site->level == LEVEL_OFF)
+		snprintf(text, sizeof text, "off");
+	else if (site->kind == SITE_GAUGE)
+		units_value(text, unit, site->count > 0 ? (double)(int64_t)site->sum : NAN);
+	else if (unit == UNIT_BYTES)
+		units_byte_rate(text, site->sum_per_s);
+	else
+		units_rate(text, site->sum_per_s);
+	if (age_ns < OLD_NS || site->count == 0) {
+		strcpy(out, text);
+		return;
+	}
+	units_uptime(age, (double)age_ns);
+	snprintf(out, UNITS_BYTES, "%.11s (%.9s)", text, age);
 }
 
 void bytes_text(char *out, size_t out_bytes, double bytes, bool is_rough)

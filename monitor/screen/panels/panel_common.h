@@ -56,6 +56,9 @@ void site_figure(char out[UNITS_BYTES], const struct model_site *site, double va
 /* Bytes as text, with ~ when they are an estimate. */
 void bytes_text(char *out, size_t out_bytes, double bytes, bool is_rough);
 /* What lives as text, with ~ when it is an estimate; "–" when it is not known. */
+/* The figure of a counter, a rate, or of a gauge, its value; "off", and "–" for a gauge without a value. The old value of
+ * a reporter has its age with it: "20.9 MiB (8s)". */
+void figure_text(char out[UNITS_BYTES], const struct model *model, const struct model_site *site);
 void live_text(char out[UNITS_BYTES], const struct live *live);
 /* Returns value, or NaN when count is 0. */
 double figure_or_none(uint64_t count, uint64_t value);

@@ -21,21 +21,6 @@ static int count_figures(const struct model *model)
 	return figures;
 }
 
-static void counter_value(char out[UNITS_BYTES], const struct model_site *site)
-{
-	enum unit unit = site_unit(site);
-
-	/* What is off and never had a value would look like a true 0. */
-	if (site->level == LEVEL_OFF && site->count == 0)
-		strcpy(out, "off");
-	else if (site->kind == SITE_GAUGE)
-		units_value(out, unit, (double)(int64_t)site->sum);
-	else if (unit == UNIT_BYTES)
-		units_byte_rate(out, site->sum_per_s);
-	else
-		units_rate(out, site->sum_per_s);
-}
-
 static void draw_counter(const struct model *model, const struct model_site *site, int x, int y, int width,
 			 const struct canvas *canvas)
 {
@@ -45,7 +30,7 @@ static void draw_counter(const struct model *model, const struct model_site *sit
 	struct style style = site->level == LEVEL_OFF ? STYLE(ROLE_DIM) : STYLE(ROLE_TEXT);
 	char name[NAME_BYTES], value[UNITS_BYTES];
 
-	counter_value(value, site);
+	figure_text(value, model, site);
 	if (!has_spark)
 		value_cells = canvas_text_width(canvas, value);
 	name_fit(name, sizeof name, site->name, end - 2 - value_cells, canvas_glyphs(canvas));

@@ -30,6 +30,8 @@ static void draw_title(const struct model *model, const struct panel_view *view,
 	tabs_draw(left, tabs_x, memory_tab_names, TAB_COUNT, tab, canvas);
 }
 
+enum { PROCESS_HEIGHT = 16 };        /* from this height on there is a row for the whole process */
+
 /* The chart also has half of the rows, when the table needs less than the other half. */
 static int chart_rows(int height_cells, int table_rows)
 {
@@ -57,17 +59,45 @@ static int draw_reasons(const struct model *model, const struct panel_view *view
 	return no_match_draw(view, rows->count, rows->all_count, rows_of[memory_tab_of(view)], y, canvas);
 }
 
+/* What the process holds, as the kernel and malloc() count it; returns the row after it. */
+static int draw_process(const struct model *model, int y, const struct canvas *canvas)
+{
+	static const struct { const char *site, *text; } parts[] = {
+		{ "process/rss", "resident" }, { "process/pss", "proportional" },
+		{ "malloc/allocated", "malloc: allocated" }, { "malloc/free", "free" }, { "malloc/mapped", "mapped" },
+		{ "malloc/held", "held" },
+	};
+	char text[400] = "", value[UNITS_BYTES];
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		for (uint32_t at = 0; at < model_site_count(model); at++) {
+			const struct model_site *site = model_site(model, at);
+
+			if (strcmp(site->name, parts[i].site) || !model_is_reported(model, site))
+				continue;
+			figure_text(value, model, site);
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used ? "  " : "process: ",
+						 parts[i].text, value);
+		}
+	if (!text[0])
+		return y;
+	canvas_text(canvas, 1, y, STYLE(ROLE_DIM), text);
+	return y + 1;
+}
+
 static void draw(const struct model *model, struct panel_view *view, const struct canvas *canvas)
 {
 	struct panel_rows rows = list_rows(memory_list_of(memory_tab_of(view)), model, view);
 	struct memory_table memory = { .model = model, .rows = &rows, .tab = memory_tab_of(view),
 				       .glyphs = canvas_glyphs(canvas) };
-	int height = canvas->height_cells, plot_rows = chart_rows(height, rows.count + 4), y = 1;
+	int height = canvas->height_cells, plot_rows = chart_rows(height, rows.count + 5), y = 1;
 	bool has_holders = height >= 10 && rows.count > 0 && model_has_typed_memory(model);
 	struct canvas part;
 
 	canvas_clear(canvas);
 	view->cursor_x = view->cursor_y = -1;
+	view->wants_costly = false;
 	view->wants_held = view->is_open && !view->nothing;
 	if (view->wants_held) {
 		memory_draw_open(model, view, canvas);
@@ -80,6 +110,10 @@ static void draw(const struct model *model, struct panel_view *view, const struc
 		series_chart(model, memory_chart_series(model), CHART_SECONDS, UNIT_BYTES, true, &part);
 		y += plot_rows;
 	}
+	/* A small panel has no row for them, so they are not asked for either. */
+	view->wants_costly = !view->nothing && height >= PROCESS_HEIGHT;
+	if (view->wants_costly)
+		y = draw_process(model, y, canvas);
 	y = draw_reasons(model, view, &rows, y, canvas);
 	part = canvas_part(canvas, 0, y, canvas->width_cells, height - y - has_holders);
 	if (rows.count > 0 && memory.tab == TAB_MATRIX)
