@@ -68,6 +68,11 @@ static void on_change(void *arg, bool tick)
 		headless_fail(headless, &target->notice);
 		return;
 	}
+	/* What can still go well is said once. */
+	if (target->problem.code && target->source.state != SOURCE_ENDED && !headless->has_said_problem) {
+		headless->has_said_problem = true;
+		problem_print(&target->problem);
+	}
 	headless->callbacks->change(headless, tick);
 	if (headless->is_over || target->is_open || target->source.state != SOURCE_ENDED)
 		return;

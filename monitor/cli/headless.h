@@ -34,6 +34,7 @@ struct headless {
 	int code;                    /* the exit status, once is_over is set */
 	bool is_over;
 	bool has_no_output;          /* standard output takes no more, which has been said */
+	bool has_said_problem;       /* that cannot be solved yet, but may be */
 };
 
 /* Watches options->target until the end. state is handed on to the callbacks. Returns the exit status; the reason of

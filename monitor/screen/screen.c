@@ -67,6 +67,10 @@ static const char *nothing_yet(const struct screen *screen, char *out, size_t ou
 
 	if (model_ticks(model) > 0)
 		return NULL;
+	if (target->problem.code && !target->is_open) {
+		snprintf(out, out_bytes, "%.400s. %.400s", target->problem.what, target->problem.todo);
+		return out;
+	}
 	if (!model_target(model)->is_known && kind->waiting &&
 	    kind->waiting(&target->address, target->is_open, waited_s, out, out_bytes))
 		return out;

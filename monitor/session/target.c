@@ -77,6 +77,7 @@ static void changed(void *arg, enum source_state state)
 
 	target->is_open = state == SOURCE_OPEN;
 	if (target->is_open) {
+		target->problem.code = EXIT_DONE;
 		target->is_attached = false;
 		target->opened_ns = target->last_bytes_ns = target->controls.now_ns = clock_mono_ns();
 		ask_for_greeting(target);

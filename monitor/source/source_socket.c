@@ -215,14 +215,33 @@ const struct source_kind
 
 /* ---- listening: targets connect to us, one at a time ---- */
 
+/* Without a free descriptor the call goes on waiting and the loop would be told of it again at once. So it looks again
+ * later. */
+static void call_failed(struct source *source, int err)
+{
+	enum { AGAIN_MS = 1000 };
+
+	if (err == EAGAIN || err == EINTR || err == ECONNABORTED)
+		return;
+	problem_set(&source->problem, EXIT_CONNECTION, "%s: a program calls, but cannot be answered: %s",
+		    source->address.text, err == EMFILE ? "no file descriptor is free" : strerror(err));
+	problem_todo(&source->problem, "Raise the limit (ulimit -n). It is tried again each second.");
+	event_del(source->pending);
+	source_timer(source, AGAIN_MS);
+	source_set(source, SOURCE_CONNECTING);
+}
+
 static void on_call(evutil_socket_t fd, short what, void *arg)
 {
 	struct source *source = arg;
 	int called = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)what;
-	if (called < 0)
+	if (called < 0) {
+		call_failed(source, errno);
 		return;
+	}
+	source->problem.code = EXIT_DONE;
 	if (source->fd >= 0) {
 		close(called);
 		return;

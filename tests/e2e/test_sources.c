@@ -1,11 +1,14 @@
 /* test_sources.c -- every kind of source shows the real figures of a program. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +115,45 @@ static void program_that_connects_to_a_listening_telemtop(void **state)
 
 	demo_start(*state, .telem = fmt("sink=connect:127.0.0.1:%u", port), .args = fast);
 	assert_lines(said_of(lines, 10000), 0, 3);
+}
+
+static rlim_t fds_of(pid_t pid)
+{
+	DIR *dir = opendir(fmt("/proc/%d/fd", (int)pid));
+	rlim_t above = 0;
+
+	assert_non_null(dir);
+	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;)
+		if (entry->d_name[0] != '.' && (rlim_t)atoi(entry->d_name) >= above)
+			above = (rlim_t)atoi(entry->d_name) + 1;
+	closedir(dir);
+	return above;
+}
+
+/* The call waits in the kernel, and the loop would be told of it without end. */
+static void listening_telemtop_without_a_free_descriptor_says_so_and_waits(void **state)
+{
+	uint16_t port = fixture_free_port();
+	struct proc *lines = proc_start(.argv = PROC_LIST(bin("telemtop"), "lines", "-d", "0.2", "-n", "3",
+							  fmt("listen:%u", port)),
+					.in = PROC_NULL, .out = PROC_PIPE, .err = PROC_PIPE);
+	struct rlimit enough, none;
+	struct proc_usage before, after;
+
+	proc_wait_text(lines, PROC_ERR, "waiting for a program", MS);
+	none.rlim_cur = fds_of(proc_pid(lines));
+	assert_int_equal(prlimit(proc_pid(lines), RLIMIT_NOFILE, NULL, &enough), 0);
+	none.rlim_max = enough.rlim_max;
+	assert_int_equal(prlimit(proc_pid(lines), RLIMIT_NOFILE, &none, NULL), 0);
+	demo_start(*state, .telem = fmt("sink=connect:127.0.0.1:%u", port), .args = fast);
+	proc_wait_text(lines, PROC_ERR, "a program calls, but cannot be answered: no file descriptor is free", MS);
+	proc_usage_read(lines, &before);
+	HOLDS_FOR(!proc_exited(lines), 1500);
+	proc_usage_read(lines, &after);
+	assert_true(after.cpu_ns - before.cpu_ns < 500000000);
+	assert_int_equal(prlimit(proc_pid(lines), RLIMIT_NOFILE, &enough, NULL), 0);
+	proc_wait_exit(lines, 10000);
+	assert_int_equal(proc_exit_code(lines), 0);
 }
 
 static int count_lines(const char *text)
@@ -268,6 +310,7 @@ int main(void)
 		TEST(fifo_that_the_program_opened_first),
 		TEST(fifo_that_telemtop_opened_first),
 		TEST(program_that_connects_to_a_listening_telemtop),
+		TEST(listening_telemtop_without_a_free_descriptor_says_so_and_waits),
 		TEST(recording_and_the_same_bytes_on_standard_input),
 		TEST(waiting_telemtop_greets_a_program_that_starts_later),
 		TEST(waiting_screen_says_for_what_and_can_be_left),
