@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 
@@ -134,6 +136,25 @@ static void a_flood_of_requests_is_slowed(void **state)
 	assert_true(proc_now_ms() - begin > 500);
 }
 
+/* The end of what it sends is seen when all before it has been answered. */
+static void a_flood_is_slowed_also_when_nothing_follows_it(void **state)
+{
+	uint8_t pings[3 * LIMIT_REQUESTS_PER_S][3];
+	int64_t begin = proc_now_ms();
+
+	(void)state;
+	for (int i = 0; i < 3 * LIMIT_REQUESTS_PER_S; i++)
+		memcpy(pings[i], (uint8_t[3]){ 0x92, KIND_PING, 1 }, 3);
+	start(NULL);
+	reader = attach_viewer();
+	reader_send(reader, pings, sizeof pings);
+	assert_int_equal(shutdown(reader->fd, SHUT_WR), 0);
+	reader_to_end(reader);
+	assert_int_equal(reader->ack_count, 3 * LIMIT_REQUESTS_PER_S);
+	/* Two seconds begin between the first and the last. */
+	assert_true(proc_now_ms() - begin > 1500);
+}
+
 /* ---- over TCP ---- */
 
 static void whoever_comes_by_tcp_may_look_but_not_touch(void **state)
@@ -194,7 +215,7 @@ int main(void)
 		BESIDE_TEST(whoever_comes_by_tcp_may_look_but_not_touch),
 		BESIDE_TEST(with_control_tcp_may_set_levels),
 		BESIDE_TEST(only_this_machine_may_come_by_tcp),
-		BESIDE_TEST(a_flood_of_requests_is_slowed),
+		BESIDE_TEST(a_flood_of_requests_is_slowed), BESIDE_TEST(a_flood_is_slowed_also_when_nothing_follows_it),
 	};
 
 	beside_take_filter();

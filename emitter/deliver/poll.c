@@ -19,12 +19,17 @@ static struct {
 	nfds_t count;
 } watched;
 
-static void watch(struct sink *sink, int fd, int events)
+/* Without any events poll() still tells that the other end is gone. */
+static void watch_anyway(struct sink *sink, int fd, int events)
 {
-	if (fd < 0 || events == 0)
-		return;
 	watched.fds[watched.count] = (struct pollfd){ .fd = fd, .events = (short)events };
 	watched.sinks[watched.count++] = sink;
+}
+
+static void watch(struct sink *sink, int fd, int events)
+{
+	if (fd >= 0 && events != 0)
+		watch_anyway(sink, fd, events);
 }
 
 static void watch_sink(struct sink *sink, uint64_t now_ns)
@@ -36,7 +41,9 @@ static void watch_sink(struct sink *sink, uint64_t now_ns)
 	if (state == SINK_LISTENING ? sink->retry_ns <= now_ns : request_is_heard(sink, now_ns))
 		in = POLLIN;
 	if (sink->fd >= 0 && sink->fd == sink->in_fd) {
-		watch(sink, sink->fd, out | in | POLLRDHUP);
+		/* A viewer that has shut its writing side is no reason to read more requests than the limit allows. */
+		in = in ? POLLIN | POLLRDHUP : 0;
+		watch_anyway(sink, sink->fd, out | in);
 		return;
 	}
 	/* POLLERR need not be asked for. It says that the reader of a FIFO or pipe is gone. */
@@ -58,7 +65,8 @@ static void handle(struct sink *sink, int fd, int events, uint64_t now_ns)
 			listener_accept(sink, now_ns);
 		else if (fd != sink->fd)
 			sink->scheme->control(sink, now_ns);
-		else if (request_read(sink, fd, now_ns) != REQUEST_FINE)
+		/* Who sent more than the limit allows, and is gone, gets no answers. */
+		else if (!request_is_heard(sink, now_ns) || request_read(sink, fd, now_ns) != REQUEST_FINE)
 			sink_gone(sink, now_ns);
 	} else if (fd == sink->fd && (events & (POLLERR | POLLHUP))) {
 		sink_gone(sink, now_ns);
