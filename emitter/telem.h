@@ -54,7 +54,8 @@
  * - Arguments of a macro are not evaluated while the site is off: give them no side effects.
  * - Names: `cls` is the bare name of a class, `name` a string literal. Names passed to functions
  *   are copied. A name has at most 127 bytes; a longer name of a site is cut. A program has at most
- *   16,384 sites; those beyond stay off, and telem_error() tells.
+ *   16,384 sites (fewer where RLIMIT_AS or RLIMIT_DATA leaves little room); those beyond stay off, and
+ *   telem_error() tells.
  *
  * The header needs C11 or C++17 and GCC or Clang; GNU extensions are marked with __extension__.
  * -DTELEM_DISABLE compiles every call away, and nothing has to be linked. */

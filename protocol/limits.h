@@ -38,6 +38,9 @@
 
 /* Sites of one program. Each shard has 64 bytes for every site that exists. */
 #define LIMIT_EMITTER_SITES 16384
+/* Where RLIMIT_AS or RLIMIT_DATA leaves less room, tables are halved until they fit, but not below these. */
+#define LIMIT_EMITTER_SITES_MIN 1024u
+#define LIMIT_TASKS_MIN 64u
 /* Sites that a program names at run time. Each takes 280 bytes that are never freed, besides those of every site; later
  * names share a site for each class and kind. */
 #define LIMIT_NAMED_SITES 4096u

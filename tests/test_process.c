@@ -366,6 +366,32 @@ static int child_start_without_memory(const char *arg)
 	return 0;
 }
 
+/* With 10 MiB of address space left, most of libtelem's tables are smaller, and events have a ring all the same. */
+static int child_start_in_little_room(const char *arg)
+{
+	const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	unsigned long pages;
+	FILE *file = fopen("/proc/self/statm", "re");
+	struct rlimit limit = { .rlim_max = RLIM_INFINITY };
+	void *left;
+
+	(void)arg;
+	CHECK(file && fscanf(file, "%lu", &pages) == 1);
+	fclose(file);
+	limit.rlim_cur = pages * page_bytes + (10 << 20);
+	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+	CHECK(telem_start(NULL) == 0);
+	for (int i = 0; i < 1000; i++)
+		TELEM_COUNT(loud, "in little room", 1);
+	CHECK(statistics().emitted == 1000);
+	CHECK(statistics().dropped == 0);
+	/* The program has room, too. */
+	left = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(left != MAP_FAILED);
+	telem_stop();
+	return 0;
+}
+
 /* What a program, or its malloc(), may do before and after fork(). */
 static uint64_t hooks_run;
 static int fork_turn;
@@ -1059,6 +1085,7 @@ static int child_idle(const char *arg)
 static const struct scenario { const char *name; int (*run)(const char *argument); } scenarios[] = {
 	{ "fork", child_fork }, { "fork_many", child_fork_many }, { "raw_fork", child_raw_fork },
 	{ "start_without_memory", child_start_without_memory },
+	{ "start_in_little_room", child_start_in_little_room },
 	{ "raw_forks_that_emit", child_raw_forks_that_emit }, { "forks_in_handler", child_forks_in_handler },
 	{ "show_fds", child_show_fds }, { "exec", child_exec }, { "exit_while_emitting", child_exit_while_emitting },
 	{ "dispositions", child_dispositions }, { "burst", child_burst }, { "late_events", child_late_events },
@@ -1194,6 +1221,14 @@ static void a_start_without_memory_says_why_and_does_no_harm(void **state)
 	if (UNDER_TSAN || UNDER_ASAN)
 		skip();                  /* they reserve terabytes */
 	run("start_without_memory", "", 20000);
+}
+
+static void where_memory_is_limited_tables_are_smaller(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || UNDER_ASAN)
+		skip();                  /* they reserve terabytes */
+	run("start_in_little_room", "", 20000);
 }
 
 /* In the children of these tests a sanitizer waits for locks that threads of the parent held. */
@@ -1973,6 +2008,7 @@ int main(int argc, char **argv)
 		TEST(no_forked_child_hangs_whatever_other_threads_do),
 		TEST(a_child_forked_behind_our_back_can_exit),
 		TEST(a_start_without_memory_says_why_and_does_no_harm),
+		TEST(where_memory_is_limited_tables_are_smaller),
 		TEST(children_forked_behind_our_back_may_emit),
 		TEST(a_signal_handler_may_fork_wherever_it_interrupts),
 		TEST(hooks_of_a_fork_may_emit_and_free),

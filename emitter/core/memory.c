@@ -1,6 +1,7 @@
 #include "emitter/core/memory.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 
 static size_t mapped_bytes;          /* atomic */
@@ -10,6 +11,23 @@ void *memory_reserve(size_t bytes)
 	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return pages == MAP_FAILED ? NULL : pages;
+}
+
+void *memory_reserve_most(size_t item_bytes, uint32_t *count, uint32_t least)
+{
+	for (;;) {
+		size_t bytes = item_bytes * *count;
+		bool is_least = *count / 2 < least;
+		void *pages = memory_reserve(is_least ? bytes : 2 * bytes);
+
+		if (pages && !is_least) {
+			munmap(pages, 2 * bytes);
+			pages = memory_reserve(bytes);
+		}
+		if (pages || is_least)
+			return pages;
+		*count /= 2;
+	}
 }
 
 void memory_use(size_t bytes)

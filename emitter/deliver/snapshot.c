@@ -22,8 +22,8 @@
 #define ROWS_A_MESSAGE 64u
 #define PAIRS_A_MESSAGE 200u
 
-static struct telem_cell *totals;    /* [LIMIT_EMITTER_SITES] */
-static uint8_t *is_changed;          /* [LIMIT_EMITTER_SITES] */
+static struct telem_cell *totals;    /* [site_table.room] */
+static uint8_t *is_changed;          /* [site_table.room] */
 
 struct rows {
 	struct writer *writer;
@@ -362,9 +362,9 @@ void snapshot_write(struct writer *writer, uint64_t tick, uint64_t interval_ns, 
 	struct proc_stat stat = proc_stat();
 
 	if (!totals)
-		totals = memory_reserve(LIMIT_EMITTER_SITES * sizeof *totals);
+		totals = memory_reserve(site_table.room * sizeof *totals);
 	if (!is_changed)
-		is_changed = memory_map(LIMIT_EMITTER_SITES);
+		is_changed = memory_map(site_table.room);
 	if (!totals || !is_changed)
 		return;
 	values_write(writer, tick, everything, now_ns);

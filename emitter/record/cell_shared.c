@@ -40,7 +40,7 @@ struct telem_cell *telem_cell_make_(struct telem_site *site)
 
 struct telem_cell *cell_shared(const struct telem_site *site)
 {
-	if (!settings_is_running() || site->id == 0 || site->id >= LIMIT_EMITTER_SITES)
+	if (!settings_is_running() || site->id == 0 || site->id >= shard_shared.cell_count)
 		return NULL;
 	__atomic_store_n(&task_shared.is_used, true, __ATOMIC_RELAXED);
 	return &shard_shared.cells[site->id];

@@ -45,7 +45,11 @@ static COLD struct ring *ring_make(void)
 		lock_take();
 		ring = my_thread->ring;
 		if (!ring && thread_table.ring_count < LIMIT_RINGS) {
-			ring = ring_new(__atomic_load_n(&settings.ring_bytes, __ATOMIC_RELAXED));
+			size_t bytes = __atomic_load_n(&settings.ring_bytes, __ATOMIC_RELAXED);
+
+			/* A smaller ring is better than none. */
+			while (!(ring = ring_new(bytes)) && bytes > LIMIT_RING_BYTES_MIN)
+				bytes /= 2;
 			thread_table.ring_count += ring != NULL;
 			if (ring) {
 				ring->task = my_thread->stack[my_thread->depth]->task->id;

@@ -53,7 +53,7 @@ void samples_begin(void)
 
 	if (table.places)
 		return;
-	pages = memory_reserve(wanted_room * (sizeof *table.places + sizeof *table.samples));
+	pages = memory_reserve_most(sizeof *table.places + sizeof *table.samples, &wanted_room, LIMIT_SAMPLES_MIN);
 	if (!pages)
 		return;
 	table.samples = (struct sample *)(pages + wanted_room);

@@ -71,12 +71,13 @@ struct shard *shard_take(struct task *task)
 
 static int begin_common(struct shard *shard, uint32_t id, struct task *task)
 {
-	if (!shard->cells)
-		shard->cells = memory_reserve(LIMIT_EMITTER_SITES * CELL_BYTES);
-	if (!shard->cells)
-		return -ENOMEM;
-	shard->previous = (uint64_t *)(void *)(shard->cells + LIMIT_EMITTER_SITES);
-	shard->cell_count = LIMIT_EMITTER_SITES;
+	if (!shard->cells) {
+		shard->cell_count = site_table.room;
+		shard->cells = memory_reserve_most(CELL_BYTES, &shard->cell_count, LIMIT_EMITTER_SITES_MIN);
+		if (!shard->cells || !sites_shrink(shard->cell_count))
+			return -ENOMEM;
+	}
+	shard->previous = (uint64_t *)(void *)(shard->cells + shard->cell_count);
 	shard->id = id;
 	shard->task = task;
 	task->shards = shard;
@@ -85,7 +86,11 @@ static int begin_common(struct shard *shard, uint32_t id, struct task *task)
 
 int shards_begin(void)
 {
-	int err = begin_common(&shard_ended, UINT32_MAX, &task_ended);
+	int err = sites_begin() ? 0 : -ENOMEM;
+
+	if (err < 0)
+		return err;
+	err = begin_common(&shard_ended, UINT32_MAX, &task_ended);
 
 	return err < 0 ? err : begin_common(&shard_shared, UINT32_MAX - 1, &task_shared);
 }

@@ -45,7 +45,7 @@ static uint32_t add(uint8_t class_id, const struct telem_site *place, const char
 {
 	struct site_entry *entry = &site_table.rows[site_table.count];
 
-	if (site_table.count == LIMIT_EMITTER_SITES)
+	if (site_table.count == site_table.room)
 		return 0;
 	*entry = (struct site_entry){ .class_id = class_id, .kind = place->kind, .unit = place->unit,
 				      .detail = place->detail, .own_level = LEVEL_NONE, .leased_level = LEVEL_NONE,
@@ -59,19 +59,34 @@ static uint32_t add(uint8_t class_id, const struct telem_site *place, const char
 	return site_table.count++;
 }
 
+bool sites_begin(void)
+{
+	if (!site_table.rows) {
+		site_table.room = LIMIT_EMITTER_SITES;
+		site_table.rows = memory_reserve_most(sizeof *site_table.rows, &site_table.room, LIMIT_EMITTER_SITES_MIN);
+		site_table.count = 1;
+	}
+	if (!hash_slots)
+		hash_slots = memory_map(sizeof *hash_slots * HASH_SLOTS);
+	return site_table.rows && hash_slots;
+}
+
+bool sites_shrink(uint32_t room)
+{
+	if (room < site_table.count)
+		return false;
+	site_table.room = room;
+	return true;
+}
+
 uint32_t site_of(const struct telem_site *place, bool *is_new)
 {
 	uint8_t class_id = place->cls->id;
 	char name[LIMIT_NAME_BYTES];
 	uint32_t slot, id;
 
-	if (!site_table.rows) {
-		site_table.rows = memory_reserve(sizeof *site_table.rows * LIMIT_EMITTER_SITES);
-		hash_slots = memory_map(sizeof *hash_slots * HASH_SLOTS);
-		site_table.count = 1;
-	}
 	*is_new = false;
-	if (!site_table.rows || !hash_slots)
+	if (!sites_begin())
 		return 0;
 	name_copy(name, sizeof name, place->name);
 	for (slot = hash_of(class_id, place, name) % HASH_SLOTS; (id = hash_slots[slot]); slot = (slot + 1) % HASH_SLOTS)

@@ -37,9 +37,15 @@ struct site_entry {
 };
 
 extern struct site_table {
-	struct site_entry *rows;     /* [LIMIT_EMITTER_SITES], from 1; a row's index is the site's id */
+	struct site_entry *rows;     /* [room], from 1; a row's index is the site's id */
+	uint32_t room;               /* LIMIT_EMITTER_SITES, or fewer where memory is limited */
 	uint32_t count;              /* the highest id + 1 */
 } site_table __attribute__((visibility("hidden")));
+
+/* Makes the table when there is none. Returns false when memory is out. Call with the lock held. */
+bool sites_begin(void);
+/* Leaves room for so many sites only, because something else has no place for more. Returns false when there are more. */
+bool sites_shrink(uint32_t room);
 
 static inline bool site_kind_has_handlers(unsigned kind)
 {

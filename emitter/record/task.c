@@ -16,7 +16,8 @@
 #define GENERATIONS (1 << 14)
 #define SLOTS_IN_TURN 512u
 
-static struct task *slots;           /* [LIMIT_TASKS], mapped once; pages take memory when they are used */
+static struct task *slots;           /* [slots_room], mapped once; pages take memory when they are used */
+static uint32_t slots_room = LIMIT_TASKS;
 static struct task *free_slots, **free_slots_end;    /* those that have been free for the longest time come first */
 static uint32_t slots_used;          /* the first ones are TASK_ALL and TASK_ENDED */
 
@@ -45,7 +46,7 @@ struct task *task_make(const char *name, pid_t thread_id)
 		tasks_begin();
 	task = free_slots;
 	if (!slots)
-		slots = memory_reserve(sizeof *slots * LIMIT_TASKS);
+		slots = memory_reserve_most(sizeof *slots, &slots_room, LIMIT_TASKS_MIN);
 	if (!slots)
 		return NULL;
 	if (task && slots_used >= SLOTS_IN_TURN) {
@@ -53,7 +54,7 @@ struct task *task_make(const char *name, pid_t thread_id)
 		if (!free_slots)
 			free_slots_end = &free_slots;
 		id = (task->id + (1 << SLOT_BITS)) % (GENERATIONS << SLOT_BITS);
-	} else if (slots_used < LIMIT_TASKS) {
+	} else if (slots_used < slots_room) {
 		id = (int)slots_used;
 		task = &slots[slots_used++];
 		memory_use(sizeof *task);
