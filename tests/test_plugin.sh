@@ -257,6 +257,51 @@ int main(int argc, char **argv)
 }
 END
 
+cat >"$dir/unload.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static long mapped_kib(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = -1;
+
+	while (file && fgets(line, sizeof line, file))
+		sscanf(line, "VmSize: %ld", &kib);
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+int main(int argc, char **argv)
+{
+	long before = 0;
+
+	for (int i = 0; argc > 1 && i < 40; i++) {
+		void *plugin = dlopen(argv[1], RTLD_NOW), *function;
+		int (*start)(void);
+		void (*work)(void);
+
+		if (!plugin)
+			return 2;
+		function = dlsym(plugin, "plugin_start");
+		memcpy(&start, &function, sizeof start);
+		function = dlsym(plugin, "plugin_work");
+		memcpy(&work, &function, sizeof work);
+		if (start() != 0)
+			return 3;
+		work();
+		dlclose(plugin);
+		if (i == 10)
+			before = mapped_kib();
+	}
+	printf("%ld KiB, then %ld KiB\n", before, mapped_kib());
+	return mapped_kib() > before;
+}
+END
+
 rpath="-Wl,-rpath,$build"
 $cc "$dir/host.c" "$build/libtelem.so" $rpath -ldl -pthread -o "$dir/host"
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.so" $rpath -o "$dir/shared.so"
@@ -264,6 +309,7 @@ $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.a" -pthread 
 $cc -fPIC -shared "$dir/plugin.c" "$dir/plugin2.c" "$build/libtelem.a" -pthread -Wl,-Bsymbolic -o "$dir/own.so"
 $cc "$dir/tls.c" -ldl -o "$dir/tls"
 $cc "$dir/keys.c" -ldl -pthread -o "$dir/keys"
+$cc "$dir/unload.c" -ldl -o "$dir/unload"
 $cc "$dir/large.c" "$build/libtelem.so" $rpath -pthread -o "$dir/large"
 $cc -fPIC -shared "$dir/preloaded.c" "$build/libtelem.so" $rpath -o "$dir/preloaded.so"
 $cc -fPIC -shared "$dir/eaten.c" -o "$dir/eaten.so"
@@ -283,6 +329,7 @@ check "a level set before it is loaded holds" \
 check "a plugin linked with the archive joins the program's stream" "$dir/host" "$dir/static.so" archive "$dir/static.telem"
 check "and is in it" grep -a -q "of the plugin" "$dir/static.telem"
 check "a copy that is the plugin's own stays silent and says why" "$dir/host" "$dir/own.so" own "$dir/own.telem"
+check "a plugin with a copy of its own takes all memory with it" "$dir/unload" "$dir/own.so"
 check "and is not in it" sh -c "! grep -a -q 'of the plugin' '$dir/own.telem'"
 
 # All but 128 bytes of what the loader keeps for such as us is taken.

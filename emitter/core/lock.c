@@ -118,6 +118,14 @@ void lock_begin(void)
 	__atomic_store_n(&own_memory, page, __ATOMIC_RELEASE);
 }
 
+void lock_end(void)
+{
+	uint32_t *page = __atomic_exchange_n(&own_memory, NULL, __ATOMIC_RELAXED);
+
+	if (page)
+		munmap(page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
 void lock_release_in_child(void)
 {
 	/* A thread that held the lock when it was interrupted goes on with it in the child. */

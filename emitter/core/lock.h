@@ -21,6 +21,8 @@ void lock_release(void);
 void lock_pause(void);
 /* Called once, before any thread waits for the condition. */
 void lock_begin(void);
+/* Gives its page back, for the code is about to be unloaded. */
+void lock_end(void);
 /* Called before fork(), in the parent. A signal handler may fork while it interrupts this thread in a slow path; then
  * this takes the lock only if the thread does not hold it. */
 void lock_take_for_fork(void);

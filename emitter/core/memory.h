@@ -22,6 +22,8 @@ void *memory_reserve_most(size_t item_bytes, uint32_t *count, uint32_t least);
 void memory_use(size_t bytes);
 /* Returns at most 64 KiB of zeroed memory that is never freed; NULL when memory is out. Call with the lock held. */
 void *memory_keep(size_t bytes);
+/* Gives all of it back, for the code that uses it is about to be unloaded. No other thread may use the emitter. */
+void memory_give_back(void);
 /* Returns how many bytes the emitter holds now. Any thread. */
 uint64_t memory_mapped_bytes(void);
 #endif

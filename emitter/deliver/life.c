@@ -15,6 +15,7 @@
 #include "emitter/core/error.h"
 #include "emitter/core/fork.h"
 #include "emitter/core/lock.h"
+#include "emitter/core/memory.h"
 #include "emitter/core/settings.h"
 #include "emitter/core/wake.h"
 #include "emitter/deliver/config.h"
@@ -41,6 +42,7 @@
 #include "emitter/record/task.h"
 #include "emitter/record/thread.h"
 
+static bool is_over;                 /* the destructor has stopped telemetry */
 static bool is_stopping;             /* telem_stop() is waiting for the flusher; read with the lock held */
 
 /* ---- start ---- */
@@ -267,6 +269,23 @@ void telem_stop(void)
 __attribute__((destructor)) static void stop_at_exit(void)
 {
 	stop_whole();
+	is_over = true;
+}
+
+/* At the end of a process this runs before the destructors of its objects, and other threads may still use the memory. When
+ * a plugin with a copy of its own is unloaded it runs after them, because it was registered first, and nobody can use the
+ * plugin's memory any more (System V ABI, Itanium C++ ABI 3.3.6.3: __cxa_finalize()). */
+static void give_memory_back(void)
+{
+	if (!is_over)
+		return;
+	memory_give_back();
+	lock_end();
+}
+
+__attribute__((constructor(101))) static void await_unloading(void)
+{
+	atexit(give_memory_back);
 }
 
 /* ---- sinks ---- */
