@@ -392,6 +392,50 @@ static int child_start_in_little_room(const char *arg)
 	return 0;
 }
 
+/* A daemon forks twice. All its classes are off, and it is found all the same once it passes a place. */
+static int child_daemon_that_is_off(const char *dir)
+{
+	struct telem_class_statistics classes[LIMIT_CLASSES];
+	char path[PATH_MAX];
+	uint32_t rows;
+	pid_t first;
+
+	CHECK(setenv("XDG_RUNTIME_DIR", dir, 1) == 0);
+	CHECK(telem_start(NULL) == 0);
+	telem_enable_all(false);
+	TELEM_COUNT(loud, "of the daemon", 1);
+	TELEM_SPAN(loud, "span of the daemon")
+		;
+	first = fork();
+	CHECK(first >= 0);
+	if (first > 0) {
+		int status;
+
+		CHECK(waitpid(first, &status, 0) == first);
+		return WEXITSTATUS(status);
+	}
+	CHECK(setsid() > 0);
+	first = fork();
+	CHECK(first >= 0);
+	if (first > 0) {
+		int status;
+
+		CHECK(waitpid(first, &status, 0) == first);
+		_exit(WEXITSTATUS(status));
+	}
+	snprintf(path, sizeof path, "%s/telem/%d.sock", dir, (int)getpid());
+	CHECK(access(path, F_OK) < 0);
+	TELEM_SPAN(loud, "span of the daemon")
+		;
+	CHECK(access(path, F_OK) == 0);
+	CHECK(telem_level_get("loud") == TELEM_OFF);
+	TELEM_COUNT(loud, "of the daemon", 1);
+	rows = telem_class_stats(classes, sizeof classes / sizeof *classes);
+	for (uint32_t i = 0; i < rows; i++)
+		CHECK(strcmp(classes[i].name, "loud") || classes[i].events == 0);
+	_exit(0);
+}
+
 /* What a program, or its malloc(), may do before and after fork(). */
 static uint64_t hooks_run;
 static int fork_turn;
@@ -1086,6 +1130,7 @@ static const struct scenario { const char *name; int (*run)(const char *argument
 	{ "fork", child_fork }, { "fork_many", child_fork_many }, { "raw_fork", child_raw_fork },
 	{ "start_without_memory", child_start_without_memory },
 	{ "start_in_little_room", child_start_in_little_room },
+	{ "daemon_that_is_off", child_daemon_that_is_off },
 	{ "raw_forks_that_emit", child_raw_forks_that_emit }, { "forks_in_handler", child_forks_in_handler },
 	{ "show_fds", child_show_fds }, { "exec", child_exec }, { "exit_while_emitting", child_exit_while_emitting },
 	{ "dispositions", child_dispositions }, { "burst", child_burst }, { "late_events", child_late_events },
@@ -1229,6 +1274,12 @@ static void where_memory_is_limited_tables_are_smaller(void **state)
 	if (UNDER_TSAN || UNDER_ASAN)
 		skip();                  /* they reserve terabytes */
 	run("start_in_little_room", "", 20000);
+}
+
+static void a_daemon_whose_classes_are_off_is_found(void **state)
+{
+	(void)state;
+	run("daemon_that_is_off", fixture->dir, 20000);
 }
 
 /* In the children of these tests a sanitizer waits for locks that threads of the parent held. */
@@ -2009,6 +2060,7 @@ int main(int argc, char **argv)
 		TEST(a_child_forked_behind_our_back_can_exit),
 		TEST(a_start_without_memory_says_why_and_does_no_harm),
 		TEST(where_memory_is_limited_tables_are_smaller),
+		TEST(a_daemon_whose_classes_are_off_is_found),
 		TEST(children_forked_behind_our_back_may_emit),
 		TEST(a_signal_handler_may_fork_wherever_it_interrupts),
 		TEST(hooks_of_a_fork_may_emit_and_free),

@@ -100,6 +100,7 @@ static const struct fork_hook fork_hooks[] = {
 	{ .child = not_stopping },
 	{ .child = thread_forget, .restart = threads_forget },
 	{ .child = sinks_forget, .restart = leases_forget },
+	{ .child = levels_await_passage },
 	{ .child = flusher_forget, .restart = reporters_forget },
 	{ .restart = latencies_forget },
 	{ .restart = samples_forget_all },

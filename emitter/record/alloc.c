@@ -82,7 +82,7 @@ void telem_birth_(struct telem_site *site, const void *address, uint64_t bytes)
 	bool is_kept = thread && sampler_keeps(&thread->sampler, bytes, &distance) && !thread_is_inside;
 
 	telem_thread_.unsampled = distance;
-	if (is_kept) {
+	if (is_kept && telem_level_(site) != TELEM_OFF) {
 		const struct telem_site *tag = telem_thread_.tag;
 		const struct sample sample = {
 			.address = (uint64_t)(uintptr_t)address, .born_ticks = telem_stamp(), .bytes = bytes,

@@ -77,6 +77,9 @@ static __attribute__((noinline)) void distribute_slow(struct telem_site *site, u
 
 	if (!cell)
 		cell = telem_cell_make_(site);
+	/* In a forked child it may only have been passed to start telemetry anew (levels_await_passage()). */
+	if (telem_level_(site) == TELEM_OFF)
+		return;
 	if (!cell) {
 		cell_shared_add(site, 1, value, 0, 0);
 		return;

@@ -19,6 +19,9 @@ void levels_apply(const char *by);
 uint8_t level_in_force(const struct site_entry *site);
 /* Writes to the places of a site its level, and whether its name has handlers. */
 void level_renew_places(uint32_t site);
+/* In a forked child telemetry starts anew with the first event. When every site of the program is off, this lets the
+ * first place that is passed start it; nothing is counted there. Call in the child. */
+void levels_await_passage(void);
 /* Returns whether any site is at level all. */
 bool level_is_all_somewhere(void);
 #endif

@@ -9,9 +9,21 @@
 /* Runs at most once for a thread and site, so the compiler keeps it apart from code that runs often. */
 #define COLD __attribute__((cold))
 
+/* Makes the cell. Returns false for a site that is off: in a forked child a place may only have been passed to start
+ * telemetry anew (levels_await_passage()). */
+static bool is_on(struct telem_site *site, struct telem_cell **cell)
+{
+	*cell = telem_cell_make_(site);
+	return telem_level_(site) != TELEM_OFF;
+}
+
 COLD void telem_add_slow_(struct telem_site *site, uint64_t n)
 {
-	if (telem_cell_make_(site))
+	struct telem_cell *cell;
+
+	if (!is_on(site, &cell))
+		return;
+	if (cell)
 		telem_count_(site, telem_level_(site), n);
 	else
 		cell_shared_add(site, 1, n, 0, 0);
@@ -19,7 +31,11 @@ COLD void telem_add_slow_(struct telem_site *site, uint64_t n)
 
 COLD void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 {
-	if (telem_cell_make_(site)) {
+	struct telem_cell *cell;
+
+	if (!is_on(site, &cell))
+		return;
+	if (cell) {
 		if (add)
 			telem_gauge_add_(site, telem_level_(site), n);
 		else
@@ -27,8 +43,7 @@ COLD void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 	} else if (add) {
 		cell_shared_add(site, 1, (uint64_t)n, 0, 0);
 	} else {
-		struct telem_cell *cell = cell_shared(site);
-
+		cell = cell_shared(site);
 		if (cell) {
 			__atomic_store_n(&cell->sum, (uint64_t)n, __ATOMIC_RELAXED);
 			__atomic_store_n(site->owner, shard_shared.id, __ATOMIC_RELAXED);
@@ -39,7 +54,11 @@ COLD void telem_gauge_slow_(struct telem_site *site, int64_t n, bool add)
 
 COLD void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_free)
 {
-	if (!telem_cell_make_(site))
+	struct telem_cell *cell;
+
+	if (!is_on(site, &cell))
+		return;
+	if (!cell)
 		cell_shared_add(site, !is_free, is_free ? 0 : bytes, is_free, is_free ? bytes : 0);
 	else if (is_free)
 		telem_free_(site, telem_level_(site), bytes);
@@ -49,7 +68,11 @@ COLD void telem_alloc_slow_(struct telem_site *site, uint64_t bytes, bool is_fre
 
 COLD void telem_mark_slow_(struct telem_site *site, uint64_t key)
 {
-	if (telem_cell_make_(site))
+	struct telem_cell *cell;
+
+	if (!is_on(site, &cell))
+		return;
+	if (cell)
 		telem_mark_(site, telem_level_(site), key);
 	else
 		cell_shared_add(site, 1, 0, 0, 0);
