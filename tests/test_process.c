@@ -16,7 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -389,6 +392,63 @@ static int child_start_in_little_room(const char *arg)
 	left = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(left != MAP_FAILED);
 	telem_stop();
+	return 0;
+}
+
+/* From here on every write to another descriptor than the standard streams fails with EPERM, in all threads, as a filter
+ * of system calls has it. */
+static bool forbid_writes(void)
+{
+	static const unsigned numbers[] = { SYS_write, SYS_writev, SYS_pwrite64, SYS_sendto, SYS_sendmsg };
+	enum { COUNT = sizeof numbers / sizeof *numbers, LENGTH = COUNT + 6 };
+	struct sock_filter code[LENGTH] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	const struct sock_fprog program = { LENGTH, code };
+	int at = 1;
+
+	for (int i = 0; i < COUNT; i++)
+		code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], (uint8_t)(COUNT - i), 0);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]));
+	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 2, 0, 1);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	CHECK(at == LENGTH);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+/* A recording and a viewer can take no more, for good. */
+static int child_writes_forbidden(const char *dir)
+{
+	char path[PATH_MAX], sink[PATH_MAX];
+	int64_t begin;
+	double cpu_s;
+
+	CHECK(setenv("XDG_RUNTIME_DIR", dir, 1) == 0);
+	CHECK(telem_start(NULL) == 0);
+	snprintf(path, sizeof path, "%s/w.telem", dir);
+	CHECK(telem_sink_file(path) >= 0);
+	snprintf(sink, sizeof sink, "%s/w.sock", dir);
+	CHECK(telem_sink_unix(sink) >= 0);
+	for (int i = 0; i < 100; i++)
+		TELEM_COUNT(loud, "before the filter", 1);
+	CHECK(telem_flush(5 * S) == 0);
+	CHECK(forbid_writes());
+	begin = proc_now_ms();
+	cpu_s = (double)clock() / CLOCKS_PER_SEC;
+	for (int i = 0; i < 100; i++) {
+		TELEM_COUNT(loud, "behind the filter", 1);
+		telem_flush(10 * MS);
+	}
+	while (!telem_error()[0] && proc_now_ms() - begin < 5000)
+		telem_flush(10 * MS);
+	CHECK(strstr(telem_error(), "w.telem"));
+	CHECK((double)clock() / CLOCKS_PER_SEC - cpu_s < 1);
+	begin = proc_now_ms();
+	telem_stop();
+	CHECK(proc_now_ms() - begin < 3000);
 	return 0;
 }
 
@@ -1131,6 +1191,7 @@ static const struct scenario { const char *name; int (*run)(const char *argument
 	{ "start_without_memory", child_start_without_memory },
 	{ "start_in_little_room", child_start_in_little_room },
 	{ "daemon_that_is_off", child_daemon_that_is_off },
+	{ "writes_forbidden", child_writes_forbidden },
 	{ "raw_forks_that_emit", child_raw_forks_that_emit }, { "forks_in_handler", child_forks_in_handler },
 	{ "show_fds", child_show_fds }, { "exec", child_exec }, { "exit_while_emitting", child_exit_while_emitting },
 	{ "dispositions", child_dispositions }, { "burst", child_burst }, { "late_events", child_late_events },
@@ -1280,6 +1341,14 @@ static void a_daemon_whose_classes_are_off_is_found(void **state)
 {
 	(void)state;
 	run("daemon_that_is_off", fixture->dir, 20000);
+}
+
+static void writes_that_fail_for_ever_are_said_and_hold_nothing_up(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || UNDER_ASAN)
+		skip();                  /* they write reports */
+	run("writes_forbidden", fixture->dir, 20000);
 }
 
 /* In the children of these tests a sanitizer waits for locks that threads of the parent held. */
@@ -2061,6 +2130,7 @@ int main(int argc, char **argv)
 		TEST(a_start_without_memory_says_why_and_does_no_harm),
 		TEST(where_memory_is_limited_tables_are_smaller),
 		TEST(a_daemon_whose_classes_are_off_is_found),
+		TEST(writes_that_fail_for_ever_are_said_and_hold_nothing_up),
 		TEST(children_forked_behind_our_back_may_emit),
 		TEST(a_signal_handler_may_fork_wherever_it_interrupts),
 		TEST(hooks_of_a_fork_may_emit_and_free),

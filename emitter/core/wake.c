@@ -37,9 +37,11 @@ void wake_signal(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	__atomic_fetch_add(&waker_count, 1, __ATOMIC_SEQ_CST);
 	fd = __atomic_load_n(&send_fd, __ATOMIC_SEQ_CST);
-	if (fd >= 0 && descriptor_is(fd, send_file) && send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-		/* The flusher is awake already. */
-	}
+	/* When no more bytes fit, the flusher is awake already. After any other error, as a filter of system calls makes one,
+	 * the end of the stream wakes it. */
+	if (fd >= 0 && descriptor_is(fd, send_file) && send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+	    errno != EAGAIN && errno != EWOULDBLOCK)
+		shutdown(fd, SHUT_RDWR);
 	__atomic_fetch_sub(&waker_count, 1, __ATOMIC_SEQ_CST);
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
@@ -64,9 +66,9 @@ void wake_clear(void)
 {
 	char signals[512];
 
-	if (descriptor_is(receive_fd, receive_file) && recv(receive_fd, signals, sizeof signals, MSG_DONTWAIT) < 0) {
-		/* No signal has come. */
-	}
+	/* At its end the pair is of no more use; wake_keep() makes another. */
+	if (descriptor_is(receive_fd, receive_file) && recv(receive_fd, signals, sizeof signals, MSG_DONTWAIT) == 0)
+		wake_close();
 }
 
 void wake_close(void)

@@ -3,10 +3,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "emitter/core/error.h"
+#include "emitter/core/lock.h"
 #include "emitter/deliver/sink_state.h"
 #include "emitter/deliver/stream.h"
 
@@ -76,14 +79,27 @@ static void count_written(struct sink *sink, size_t bytes)
 	}
 }
 
+/* A reader that goes is nothing to tell. A filter of system calls, or a file that may not be written any more, is. */
+static void tell_broken(const struct sink *sink, int error)
+{
+	if (error == 0 || error == EPIPE || error == ECONNRESET || error == ETIMEDOUT)
+		return;
+	lock_take();
+	error_set("sink %s: a write failed (%s), so it gets nothing more", sink->path[0] ? sink->path : sink->who,
+		  strerror(error));
+	lock_release();
+}
+
 static enum queue_result failed(struct sink *sink, int error)
 {
 	off_t whole = (off_t)(sink->file_start + sink->recording.offset);
 
 	if (error == EPIPE)
 		take_sigpipe();
-	if (!sink->is_regular || (error != ENOSPC && error != EDQUOT && error != EIO && error != EFBIG))
+	if (!sink->is_regular || (error != ENOSPC && error != EDQUOT && error != EIO && error != EFBIG)) {
+		tell_broken(sink, error);
 		return QUEUE_BROKEN;
+	}
 	if (ftruncate(sink->fd, whole) == 0)
 		lseek(sink->fd, whole, SEEK_SET);
 	return QUEUE_DISK_FULL;

@@ -115,8 +115,8 @@ void levels_await_passage(void)
 		unsigned kind = site_table.rows[id].kind;
 
 		/* These are counted by functions of slow.c and distribution.c while the thread has no cells. */
-		if (kind != SITE_COUNTER && kind != SITE_GAUGE && kind != SITE_SPAN && kind != SITE_VALUE && kind != SITE_MARK &&
-		    kind != SITE_ALLOC)
+		if (kind != SITE_COUNTER && kind != SITE_GAUGE && kind != SITE_SPAN && kind != SITE_VALUE &&
+		    kind != SITE_MARK && kind != SITE_ALLOC)
 			continue;
 		for (struct telem_site *place = site_table.rows[id].places; place; place = place_next(place))
 			__atomic_store_n(&place->level, TELEM_SUM, __ATOMIC_RELAXED);
