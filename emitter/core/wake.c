@@ -37,8 +37,8 @@ void wake_signal(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	__atomic_fetch_add(&waker_count, 1, __ATOMIC_SEQ_CST);
 	fd = __atomic_load_n(&send_fd, __ATOMIC_SEQ_CST);
-	/* When no more bytes fit, the flusher is awake already. After any other error, as a filter of system calls makes one,
-	 * the end of the stream wakes it. */
+	/* When no more bytes fit, the flusher is awake already. After any other error, which a filter of system calls may
+	 * make, the end of the stream wakes it. */
 	if (fd >= 0 && descriptor_is(fd, send_file) && send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
 	    errno != EAGAIN && errno != EWOULDBLOCK)
 		shutdown(fd, SHUT_RDWR);

@@ -65,7 +65,7 @@ static void a_recording_looks_as_it_did(void **state)
 static void a_recording_without_a_trailer_looks_as_it_did(void **state)
 {
 	(void)state;
-	check_screen("killed", 24, 80, "not closed cleanly; whole up to it");
+	check_screen("killed", 24, 80, "not closed cleanly; whole up to i");
 	check_screen("killed", 40, 120, "not closed cleanly; whole up to its end");
 }
 
