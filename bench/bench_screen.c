@@ -1,6 +1,6 @@
 /* bench_screen.c -- what telemtop itself costs: its screen runs on a pseudo-terminal of this bench,
- * and watches a program that emits a million events a second, and one that does nothing. Of the
- * latter also what it costs to be watched. */
+ * and watches a program that emits a million events a second, one that does nothing, and one with a
+ * large heap. Of the latter two also what it costs to be watched. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -178,6 +178,95 @@ static void measure(const struct screen *screen, struct figure figures[FIGURES])
 			figure_print(&figures[i]);
 }
 
+/* ---- a large heap ---- */
+
+enum { BLOCKS = 1500000, BLOCK_BYTES = 2000, STEP_NS = 100, STEPS = 100000, TAIL = 10000 };
+static bool keep_allocating;
+static uint32_t took[STEPS];         /* how many calls of malloc() took so many steps; atomic */
+
+/* Every second block is free, so malloc() has 750,000 to walk over. */
+static void fragment(void **blocks)
+{
+	for (int i = 0; i < BLOCKS; i++) {
+		blocks[i] = malloc(BLOCK_BYTES);
+		if (!blocks[i])
+			die("malloc");
+		memset(blocks[i], 1, BLOCK_BYTES);
+	}
+	for (int i = 0; i < BLOCKS; i += 2)
+		free(blocks[i]);
+}
+
+static void *allocate(void *arg)
+{
+	while (__atomic_load_n(&keep_allocating, __ATOMIC_RELAXED)) {
+		uint64_t begin = now_ns(), ns;
+		void *volatile block = malloc(BLOCK_BYTES * 5 / 2);
+
+		ns = now_ns() - begin;
+		free(block);
+		__atomic_fetch_add(&took[ns / STEP_NS < STEPS ? ns / STEP_NS : STEPS - 1], 1, __ATOMIC_RELAXED);
+	}
+	return arg;
+}
+
+/* The 99.99th percentile of malloc() since the last call, in ns. */
+static double allocation_tail_ns(void)
+{
+	static uint32_t now[STEPS];
+	uint64_t all = 0, above = 0;
+	int step = STEPS;
+
+	for (int i = 0; i < STEPS; i++)
+		all += now[i] = __atomic_exchange_n(&took[i], 0, __ATOMIC_RELAXED);
+	while (step > 0 && above <= all / TAIL)
+		above += now[--step];
+	return (double)(step + 1) * STEP_NS;
+}
+
+static void measure_large_heap(const char *program, const char *address)
+{
+	struct figure watched[FIGURES] = {
+		[FLUSHER_CPU] = { .row = "watched, 1.5 GB in blocks and as much free: telem", .unit = "% of a CPU",
+				  .value_at_most = 0.1 },
+	};
+	struct figure tail = { .row = "  99.99 % of malloc() beside it", .unit = "us", .of = "not watched",
+			       .ratio_at_most = 1.2 };
+	void **blocks = malloc(BLOCKS * sizeof *blocks);
+	double alone_ns[RUNS];
+	pthread_t allocating;
+	struct screen screen;
+
+	if (!blocks)
+		die("malloc");
+	fragment(blocks);
+	__atomic_store_n(&keep_allocating, true, __ATOMIC_RELAXED);
+	if (pthread_create(&allocating, NULL, allocate, NULL) != 0)
+		die("pthread_create");
+	for (int i = 0; i < RUNS; i++) {
+		allocation_tail_ns();
+		usleep(WINDOW_MS * 1000);
+		alone_ns[i] = allocation_tail_ns();
+	}
+	screen = screen_start(program, address, "1", 40, 120);
+	read_for(&screen, WARM_S * 1000);
+	for (int i = 0; i < RUNS; i++) {
+		double tail_ns;
+
+		allocation_tail_ns();
+		read_for(&screen, WINDOW_MS);
+		tail_ns = allocation_tail_ns();
+		figure_add(&tail, tail_ns / 1000, alone_ns[i] / 1000);
+	}
+	measure(&screen, watched);
+	figure_print(&tail);
+	__atomic_store_n(&keep_allocating, false, __ATOMIC_RELAXED);
+	pthread_join(allocating, NULL);
+	for (int i = 1; i < BLOCKS; i += 2)
+		free(blocks[i]);
+	free(blocks);
+}
+
 int main(int argc, char **argv)
 {
 	struct figure busy[FIGURES] = {
@@ -210,6 +299,7 @@ int main(int argc, char **argv)
 
 	screen = screen_start(program, address, "1", 40, 120);
 	measure(&screen, idle);
+	measure_large_heap(program, address);
 
 	telem_class_level(&telem_class_busy, TELEM_ALL);
 	__atomic_store_n(&keep_emitting, true, __ATOMIC_RELAXED);

@@ -1340,6 +1340,8 @@ static void where_memory_is_limited_tables_are_smaller(void **state)
 static void a_daemon_whose_classes_are_off_is_found(void **state)
 {
 	(void)state;
+	if (UNDER_TSAN)
+		skip();                  /* it starts no threads in a child of a program with threads */
 	run("daemon_that_is_off", fixture->dir, 20000);
 }
 
@@ -2078,9 +2080,12 @@ static void a_program_that_closed_all_descriptors_ends_and_forks(void **state)
 
 static void closed_standard_streams_are_left_to_the_program(void **state)
 {
-	struct proc *child = START("closes_standard_streams", "");
+	struct proc *child;
 
 	(void)state;
+	if (UNDER_TSAN)
+		skip();                  /* as above */
+	child = START("closes_standard_streams", "");
 	proc_wait_line(child, PROC_OUT, "closed", 10000);
 	proc_watch_for(300);
 	tell(child);
