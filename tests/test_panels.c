@@ -862,6 +862,12 @@ static void an_old_value_of_a_reporter_has_its_age(void **state)
 	tell_site(model, SEND, NET, SITE_GAUGE, UNIT_SIZE, "process/pss", LEVEL_SUM);
 	tell_site(model, CONNS, TASK, SITE_GAUGE, UNIT_PLAIN, "conns", LEVEL_SUM);
 	tell_snapshot(model, 1, mib);
+	/* However many sites a stream gives that name, one is shown. */
+	for (uint64_t i = 0; i < 40; i++)
+		tell_site(model, 900 + i, NET, SITE_GAUGE, UNIT_SIZE, "process/rss", LEVEL_SUM);
+	check_shows(&panel_memory, model, 120, 36, "process: resident –  proportional –");
+	for (uint64_t i = 0; i < 40; i++)
+		tell_site(model, 900 + i, NET, SITE_GAUGE, UNIT_SIZE, "others", LEVEL_SUM);
 	/* It has no value yet, which is not 0. */
 	check_shows(&panel_memory, model, 120, 36, "process: proportional –");
 	tell_values(model, 2, TASK_ALL, SEND, four);

@@ -79,6 +79,7 @@ static int draw_process(const struct model *model, int y, const struct canvas *c
 			figure_text(value, model, site);
 			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used ? "  " : "process: ",
 						 parts[i].text, value);
+			break;                   /* a stream may define many sites of one name */
 		}
 	if (!text[0])
 		return y;
