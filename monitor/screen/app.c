@@ -339,7 +339,7 @@ static void on_keys(evutil_socket_t fd, short what, void *arg)
 		if (key == KEYCODE_RESIZE) {
 			canvas_curses_resize();
 		} else if (app->is_waiting) {
-			if (key == 'q' || key == KEYCODE_CTRL('C') || key == KEYCODE_F0 + 10 || key == KEYCODE_HANGUP)
+			if (picker_key_quits(key))
 				leave(app, EXIT_DONE);
 		} else if (app->is_picking) {
 			pick_key(app, key);

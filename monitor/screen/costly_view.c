@@ -1,7 +1,5 @@
 #include "monitor/screen/costly_view.h"
 
-#include <string.h>
-
 #include "monitor/screen/screen.h"
 
 static bool is_leased(const struct screen *screen, uint32_t site)

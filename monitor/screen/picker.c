@@ -111,6 +111,11 @@ static void filter_key(struct picker *picker, int key)
 	choose_rows(picker);
 }
 
+bool picker_key_quits(int key)
+{
+	return key == 'q' || key == KEYCODE_CTRL('C') || key == KEYCODE_HANGUP || key == KEYCODE_F0 + 10;
+}
+
 void picker_key(struct picker *picker, int key)
 {
 	if (picker->is_filtering && key != KEYCODE_CTRL('C') && key != KEYCODE_HANGUP) {
@@ -138,10 +143,8 @@ void picker_key(struct picker *picker, int key)
 	case KEYCODE_CTRL('R'):
 		picker_scan(picker);
 		break;
-	case 'q': case KEYCODE_CTRL('C'): case KEYCODE_HANGUP: case KEYCODE_F0 + 10:
-		picker->quit = true;
-		break;
 	default:
+		picker->quit = picker_key_quits(key);
 		if (key >= '1' && key <= '9')
 			choose(picker, key - '1');
 		break;

@@ -24,4 +24,6 @@ struct picker {
 void picker_scan(struct picker *picker);
 void picker_draw(struct picker *picker, const struct canvas *canvas);
 void picker_key(struct picker *picker, int key);
+/* Whether the key quits where no program is shown yet. */
+bool picker_key_quits(int key);
 #endif

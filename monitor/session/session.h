@@ -61,7 +61,7 @@ int session_restart(struct session *session, uint64_t offset);
 int session_check_version(const struct message_hello *hello, struct problem *problem);
 /* Tells the session that no more bytes will come. When none of those that came made a stream, sets the problem, with the
  * status that the caller has for it. */
+void session_end(struct session *session, int status);
 /* To be called when nothing has come for so long that nothing is expected any more. Without effect when something has. */
 void session_silent(struct session *session, int timeout_s);
-void session_end(struct session *session, int status);
 #endif

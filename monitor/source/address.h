@@ -23,13 +23,13 @@ struct address {
  * slash is the name of a program that runs, if there is one; else a path that exists means the source that fits it.
  * Returns EXIT_DONE, or another exit code with *problem filled in. */
 int address_parse(const char *text, struct address *out, struct problem *problem);
-/* How often those look again who wait for a target. */
-#define ADDRESS_LOOK_MS 50
-/* True for an exit code of address_parse() that another look may change, because the target may not run yet. */
-bool address_may_come(int code);
 /* Does the same, and while there is no such target tries again for up to wait_s seconds. With 0 it tries without end,
  * with -1 only once. */
 int address_wait(const char *text, int wait_s, struct address *out, struct problem *problem);
+/* True for an exit code of address_parse() that another look may change, because the target may not run yet; and how often
+ * to look again. */
+bool address_may_come(int code);
+#define ADDRESS_LOOK_MS 50
 
 /* ---- for the files of the sources ---- */
 
